@@ -1,5 +1,5 @@
 #!/bin/sh
-# How fast the store is; the figures are in docs/store.md.
+# How fast the store is; the figures are in bench/store.md.
 #   bench/store.sh [commits | doorbell | opening | verifying | queries [EVENTS]]
 # The journals are made in $TMPDIR: it has to be on a real disk for the
 # synced figures to mean anything, and hold about a gigabyte.

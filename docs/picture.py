@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns a captured terminal (tmux capture-pane -e -p) on standard input into an SVG.
 
-  tmux capture-pane -e -p | docs/picture.py > docs/run.svg
+  tmux capture-pane -e -p | docs/picture.py > FILE.svg
 """
 import re
 import sys

@@ -42,7 +42,7 @@ if [ ! -d world ]; then
     put alerts/disk-almost-full/severity warning
     put alerts/checkout-errors/state firing
     put alerts/checkout-errors/severity critical
-    # Whoever comes second takes the world that is there.
+    # Anyone who comes second takes the world that is there.
     mv "$new" world 2>/dev/null && [ ! -e "world/$new" ] || rm -rf "$new" "world/$new"
 fi
 

@@ -1,6 +1,7 @@
 //! What an assistant thinks of a question. It is recorded and shown beside the
 //! question; it answers nothing and counts for nothing.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::question::Question;
@@ -10,8 +11,8 @@ pub const LONGEST: usize = 2000;
 /// How many pieces of advice a question takes.
 pub const MOST: usize = 10;
 
-/// What somebody who does not decide thinks of a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What someone who does not decide thinks of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
     /// Which assistant or program.
     pub by: String,
@@ -31,7 +32,7 @@ impl Advice {
     }
 
     /// The advice as it is recorded: an option only if it is offered, and no
-    /// more words than somebody reads. `None` if nothing is left of it.
+    /// more words than someone reads. `None` if nothing is left of it.
     pub(crate) fn recorded(mut self, question: &Question) -> Option<Self> {
         self.option = self.option.filter(|value| question.offer(value).is_some());
         if let Some((at, _)) = self.text.char_indices().nth(LONGEST) {

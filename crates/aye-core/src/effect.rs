@@ -35,6 +35,9 @@ pub enum Effect {
     /// Look at what decides what comes next: `Machine::inspection` says at
     /// what, `Input::Inspected` continues.
     Inspect,
+    /// Get the name of the run's `concurrency`: `Input::Acquired` continues once
+    /// the store has given it, `Input::Blocked` says which run has it.
+    Acquire,
     /// Get an answer to this question.
     Ask(Box<Question>),
     /// Wait for this moment, then `Input::Tick`.

@@ -23,7 +23,7 @@ word_enum! {
         SpawnFailed = "SPAWN_FAILED",
         /// Its time was up.
         Timeout = "TIMEOUT",
-        /// Somebody stopped it.
+        /// Someone stopped it.
         Cancelled = "CANCELLED",
         /// A template is wrong.
         Template = "TEMPLATE",

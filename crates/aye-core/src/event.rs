@@ -12,6 +12,7 @@ mod step;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ pub use step::{
 pub const VERSION: u32 = 1;
 
 /// One fact about one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Version of the vocabulary.
     pub v: u32,
@@ -48,7 +49,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind {
     /// A run began.
@@ -67,7 +68,7 @@ pub enum EventKind {
     /// The running step is to be ended: a request or a signal said so. What
     /// became of the step follows.
     SkillStopping(Stopping),
-    /// Somebody drives the run again.
+    /// Someone drives the run again.
     SkillResumed {
         /// Who and which process.
         driver: Driver,
@@ -81,9 +82,28 @@ pub enum EventKind {
         /// were ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<u32>,
-        /// The epoch of the lease under which it goes on.
+        /// The epoch of the lease under which it continues.
         #[serde(default, skip_serializing_if = "is_zero")]
         epoch: u64,
+    },
+    /// The run has the name of its `concurrency`: no other run has it until
+    /// this one ends.
+    ConcurrencyAcquired {
+        /// The name.
+        name: String,
+        /// So many milliseconds it waited: its time does not count them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waited_ms: Option<u64>,
+    },
+    /// Another run has that name, or waits for it and came first.
+    ConcurrencyWaiting {
+        /// The name.
+        name: String,
+        /// The run that has to end first.
+        holder: RunId,
+        /// How many runs wait in front of this one.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        ahead: u32,
     },
     /// The steps are over: how the run ends is decided, and `finally` follows.
     SkillFinishing(Box<Finishing>),
@@ -219,9 +239,9 @@ pub enum EventKind {
     MemoryRecalled(Box<Remembered>),
     /// Something was learned.
     MemoryLearned(Box<Remembered>),
-    /// Somebody has to decide.
+    /// Someone has to decide.
     ConfirmationRequired(Box<Question>),
-    /// The deadline moved: somebody is typing, or it waits behind another
+    /// The deadline moved: someone is typing, or it waits behind another
     /// question or to be seen at all, or waits no more.
     ConfirmationHeld {
         /// Which question.
@@ -229,7 +249,7 @@ pub enum EventKind {
         /// The new deadline; absent while its time stands still.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
-        /// By whom, where somebody is typing.
+        /// By whom, where someone is typing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         /// Its time ran out where nobody could see it: so many milliseconds it
@@ -237,7 +257,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         left_ms: Option<u64>,
     },
-    /// An assistant or an advisor said what it thinks. That is no answer.
+    /// An assistant or an advisor said what it thinks. That is not an answer.
     ConfirmationAdvised {
         /// Which question.
         question: QuestionId,
@@ -254,6 +274,9 @@ pub enum EventKind {
         /// The value taken instead; absent when it counts as declined.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         applied: Option<String>,
+        /// Its time was not up: the run was stopped first.
+        #[serde(default, skip_serializing_if = "is_false")]
+        withdrawn: bool,
     },
 }
 
@@ -285,6 +308,8 @@ impl EventKind {
             | Self::SkillStopping(_)
             | Self::SkillFinishing(_)
             | Self::SkillResumed { .. }
+            | Self::ConcurrencyAcquired { .. }
+            | Self::ConcurrencyWaiting { .. }
             | Self::SkillCompleted { .. }
             | Self::SkillFailed { .. }
             | Self::SkillCancelled { .. }
@@ -302,6 +327,8 @@ impl EventKind {
             Self::SkillPaused { .. } => "skill_paused",
             Self::SkillStopping(_) => "skill_stopping",
             Self::SkillResumed { .. } => "skill_resumed",
+            Self::ConcurrencyAcquired { .. } => "concurrency_acquired",
+            Self::ConcurrencyWaiting { .. } => "concurrency_waiting",
             Self::SkillFinishing(_) => "skill_finishing",
             Self::SkillCompleted { .. } => "skill_completed",
             Self::SkillFailed { .. } => "skill_failed",
@@ -327,7 +354,7 @@ impl EventKind {
 }
 
 /// An answer and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answered {
     /// Which question.
     pub question: QuestionId,

@@ -1,4 +1,4 @@
-//! Facts: everything that decides what a step does, as it was when somebody
+//! Facts: everything that decides what a step does, as it was when someone
 //! was asked. A yes counts for these facts: before the step starts they are
 //! collected again and compared.
 //!
@@ -7,6 +7,7 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::digest;
@@ -57,7 +58,7 @@ word_enum! {
 }
 
 impl FactKind {
-    /// Whether it may be different because somebody changed what a step is given.
+    /// Whether it may be different because someone changed what a step is given.
     pub(crate) fn follows_from_edits(&self) -> bool {
         match self {
             Self::Machine | Self::Directory | Self::Env | Self::Stdin | Self::Other(_) => false,
@@ -78,7 +79,7 @@ impl FactKind {
 }
 
 /// One of the things that decide what a step does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
     /// The step, if it is another than the one that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,8 +171,8 @@ impl Fact {
     }
 }
 
-/// Something that is no longer what it was when somebody agreed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Something that is no longer what it was when someone agreed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// What has changed, in words.
     pub what: String,

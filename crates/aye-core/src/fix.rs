@@ -1,5 +1,6 @@
 //! Fixes that memory knows, as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,7 @@ use crate::span::{Span, Spanned};
 
 /// What a fix from memory does about a failure, everything decided: the
 /// journal holds it, so that memory may change meanwhile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FixPlan {
     /// Its name in memory.
     pub id: String,
@@ -22,6 +23,10 @@ pub struct FixPlan {
     /// That stands in for the step itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,
+    /// What the step is given differently once `act` has returned: templates over
+    /// `args`, `error` and `first`, what it returned.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Value>,
 }
 
 /// A fix that fits a failure, as memory has it.
@@ -31,7 +36,14 @@ pub struct KnownFix {
     pub id: String,
     /// In words.
     pub message: String,
-    /// Arguments that change; texts are templates over `args`.
+    /// What people call it.
+    #[serde(default)]
+    pub short: String,
+    /// Why it cannot be used here, as far as the host knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
+    /// Arguments that change; texts are templates over `args`, and over `first`
+    /// where something is looked up first.
     pub args: Map<String, Value>,
     /// What is done first.
     pub first: Option<Act>,
@@ -42,7 +54,7 @@ pub struct KnownFix {
 }
 
 /// Something that can be done: one of command, tool, skill. Texts are templates.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Act {
     /// A program and its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +68,28 @@ pub struct Act {
     /// The tool's arguments or the skill's inputs.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub with: Map<String, Value>,
+}
+
+impl KnownFix {
+    /// Whether its arguments are made of what is looked up first.
+    pub fn looks_up(&self) -> bool {
+        self.args.values().any(uses_first)
+    }
+}
+
+/// Whether a template in it uses `first`.
+fn uses_first(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.split("{{").skip(1).any(|inside| {
+            let inside = inside.split("}}").next().unwrap_or(inside);
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let mut words = inside.split(|c: char| !is_word(c));
+            words.any(|word| word == "first")
+        }),
+        Value::Array(items) => items.iter().any(uses_first),
+        Value::Object(map) => map.values().any(uses_first),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 impl Act {

@@ -5,6 +5,7 @@
 //! the server are values, never templates, and stand behind `>`.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ const DECLINE: &str = "decline";
 const LEFT_OUT: &str = "-";
 
 /// What a server asks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Form {
     /// Who asks, by its name in the project.
     pub server: String,
@@ -37,7 +38,7 @@ pub struct Form {
 }
 
 /// One thing that a server wants to know.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Field {
     /// What the server calls it.
     pub name: String,
@@ -51,7 +52,7 @@ pub struct Field {
 }
 
 /// What a field may be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum FieldKind {
     /// Yes or no.

@@ -3,15 +3,18 @@
 use std::fmt;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why a text is no identifier.
+/// Why a text is not an identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no run id: 8 to 160 letters, digits, `-` or `_`")]
+#[error("`{0}` is not a run id: 8 to 160 letters, digits, `-` or `_`")]
 pub struct BadId(pub String);
 
 /// Identifies a run: 8 to 160 of `[A-Za-z0-9_-]`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
@@ -77,7 +80,9 @@ impl fmt::Display for RunId {
 }
 
 /// Identifies a question: the run's id and the question's number in it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct QuestionId(String);
 
@@ -87,7 +92,7 @@ impl QuestionId {
         Self(format!("{run}-{number}"))
     }
 
-    /// A question id as somebody wrote it; it need not exist.
+    /// A question id as someone wrote it; it need not exist.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }

@@ -10,7 +10,8 @@ use crate::error_code::ErrorCode;
 use crate::event::{Driver, LogSeal, ProcessRecord, Proposal, Remembered};
 use crate::facts::Inspected;
 use crate::fix::KnownFix;
-use crate::id::QuestionId;
+use crate::id::{QuestionId, RunId};
+use crate::journal::Blocked;
 use crate::question::{Answer, Edits, Origin, Proof};
 
 /// What the world tells a run. Plain data: a host may store it or send it on.
@@ -21,6 +22,17 @@ pub enum Input {
     Attach(Attach),
     /// What the host has seen of what [`crate::effect::Effect::Inspect`] asks for.
     Inspected(Box<Inspected>),
+    /// The name of the run's `concurrency` is free. What follows may be committed
+    /// only if the store finds the same.
+    Acquired,
+    /// Another run has that name.
+    Blocked(Blocked),
+    /// Waiting for that name would never end: the run that has it waits for
+    /// this one.
+    Deadlock {
+        /// The run that has it.
+        holder: RunId,
+    },
     /// A step's action has to wait until fewer processes run.
     Queued {
         /// Which start: `StepStarted::execution`.
@@ -33,7 +45,7 @@ pub enum Input {
     },
     /// A step's action ended.
     Finished(Finished),
-    /// Somebody, in any process, wants something.
+    /// Someone, in any process, wants something.
     Request(#[serde(with = "checked")] Request),
     /// A run that failed is taken up again at the step that failed.
     Retry(Retry),
@@ -50,7 +62,7 @@ pub enum Input {
         /// default that lets the run continue is taken only then.
         shown: bool,
     },
-    /// Whether somebody can see the open question where it is asked. One that
+    /// Whether someone can see the open question where it is asked. One that
     /// waits behind another there does so with its time standing still.
     Shown(bool),
     /// The driver and everything it runs stood still for so long (Ctrl-Z).
@@ -65,6 +77,12 @@ pub enum Input {
     },
     /// The driver cannot ask anybody and goes.
     Leave {
+        /// Why, in words.
+        message: String,
+    },
+    /// Nobody has answered for a while: the driver goes, and whoever takes the
+    /// answer takes the run up.
+    Rest {
         /// Why, in words.
         message: String,
     },
@@ -86,7 +104,7 @@ pub struct Retry {
     pub driver: Driver,
     /// The epoch of its lease.
     pub epoch: u64,
-    /// The step, if somebody named one: it has to be the one that failed.
+    /// The step, if someone named one: it has to be the one that failed.
     pub step: Option<String>,
     /// What it is given differently.
     pub edits: Option<Edits>,
@@ -113,7 +131,7 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
-    /// Somebody is typing an answer: hold the deadline.
+    /// Someone is typing an answer: hold the deadline.
     Hold {
         /// Which question.
         question: QuestionId,
@@ -145,7 +163,7 @@ impl Request {
 }
 
 /// Any program of the account can store one: a code is checked by whoever
-/// applies it, and without an origin it is no person's.
+/// applies it, and without an origin it is not a person's.
 fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
     let mut answer = Answer { reauth: false, ..Answer::deserialize(from)? };
     answer.proof = answer.proof.filter(|proof| *proof < Proof::Otp);
@@ -269,7 +287,7 @@ pub enum End {
         /// A change that would mend it.
         proposal: Option<Box<Proposal>>,
     },
-    /// Somebody inside it declined, or nobody answered there in time.
+    /// Someone inside it declined, or nobody answered there in time.
     Declined {
         /// Nobody answered.
         expired: bool,

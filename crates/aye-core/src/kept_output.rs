@@ -1,9 +1,10 @@
 //! What is kept of what a program writes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `stdout: discard`, `stderr: discard` and `log: false` of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct KeptOutput {
     /// Its standard output is read; otherwise it goes nowhere.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub const DEEPEST: u32 = 8;
 pub const MOST_ITEMS: usize = 10_000;
 
 /// The step of another run that a run belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
     /// The run.
     pub run: RunId,
@@ -83,7 +84,7 @@ impl Parent {
 }
 
 /// One item of a `foreach`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     /// From 0.
     pub index: u32,
@@ -179,7 +180,7 @@ pub enum ChildRun {
 }
 
 /// What the steps of a `foreach` see of the run around them. It is not
-/// written down again: that run stands still as long as they go on.
+/// written down again: that run stands still as long as they continue.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParentScope {
     /// How that run ends, while its `finally` runs: `run.status` and the like.

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
 
 /// What a question stands for in the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// May this step run?
@@ -22,7 +23,7 @@ pub enum Purpose {
 }
 
 /// A question with everything rendered: what a prompter shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// Its name, for `aye answer`.
     pub id: QuestionId,
@@ -57,7 +58,7 @@ pub struct Question {
     /// How many different people must agree.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub approvals: u32,
-    /// Whoever started the run is none of them.
+    /// Anyone who started the run is none of them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub not_starter: bool,
     /// A one-time code is needed.
@@ -78,6 +79,10 @@ pub struct Question {
     /// shown: for these an assistant's word does not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub person_only: Vec<String>,
+    /// A yes may lead to something that cannot be undone, without another
+    /// question; absent in questions of older versions.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub destructive: bool,
     /// The resolved command that a yes will start, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
@@ -88,7 +93,7 @@ pub struct Question {
     /// Absent in questions of older versions, and where nothing follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Vec<Fact>>,
-    /// What has changed since somebody agreed: why it is asked again.
+    /// What has changed since the last yes: why it is asked again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Change>,
     /// What a yes does not cover, a sentence each.
@@ -110,7 +115,7 @@ pub struct Question {
 
 impl Question {
     /// A question of a step to anyone, without options, limits or conditions. A
-    /// yes in advance does not answer it. Whoever asks says what else it has.
+    /// yes in advance does not answer it. Anyone who asks says what else it has.
     pub fn new(id: QuestionId, kind: AskKind, message: impl Into<String>) -> Self {
         Self {
             id,
@@ -133,6 +138,7 @@ impl Question {
             remember: false,
             ai_assist: false,
             person_only: Vec::new(),
+            destructive: false,
             follows: None,
             leads: Vec::new(),
             facts: None,
@@ -145,7 +151,7 @@ impl Question {
         }
     }
 
-    /// What `--yes` answers: the default if that goes on; else, for a
+    /// What `--yes` answers: the default if that continues; else, for a
     /// confirmation, the first option that does. A choice or a text without
     /// a default has no yes.
     pub fn yes_value(&self) -> Option<String> {
@@ -173,7 +179,7 @@ impl Question {
             _ if self.typed.is_some() => "a text has to be typed",
             _ if self.reauth => "a one-time code is needed",
             _ if self.approvals > 1 => "several people have to agree",
-            _ if self.not_starter => "somebody else has to agree",
+            _ if self.not_starter => "another person must agree",
             _ if self.by != By::Anyone => "a person has to answer",
             _ if !self.overridable => "the skill does not allow it",
             _ if self.yes_value().is_none() => "there is no default to take",
@@ -198,12 +204,17 @@ impl Question {
     /// What declining starts, where it does not simply end the run or leave the
     /// step out: Enter must not do that by the way.
     pub fn decline_starts(&self) -> Option<&str> {
-        let lead = self.lead(&self.decline()?.value)?;
+        self.starts(&self.decline()?.value)
+    }
+
+    /// The state that follows this answer, where the run does not end there.
+    pub fn starts(&self, value: &str) -> Option<&str> {
+        let lead = self.lead(value)?;
         lead.to.as_deref().filter(|_| lead.ends.is_none())
     }
 
-    /// What this value means for the run. Text typed into an `input` goes on;
-    /// a value that was never offered is no consent.
+    /// What this value means for the run. Text typed into an `input` continues;
+    /// a value that was never offered is not consent.
     pub fn action(&self, value: &Value) -> ChoiceAction {
         let offer = value.as_str().and_then(|value| self.offer(value));
         match self.kind {
@@ -225,7 +236,7 @@ impl Question {
     }
 
     /// Whether this value lets the run continue, with the step or without it:
-    /// silence takes it only where somebody could see the question.
+    /// silence takes it only where someone could see the question.
     pub fn continues(&self, value: &Value) -> bool {
         match self.action(value) {
             ChoiceAction::Proceed | ChoiceAction::Skip => true,
@@ -257,6 +268,21 @@ impl Question {
         !self.person_only.iter().any(|only| only == value)
     }
 
+    /// Whether a button of a notification may give this answer: it stands beside a few
+    /// words, on a locked screen too, and nobody has to look at the question first. It
+    /// declines where that ends the run or leaves the step out, and agrees where a
+    /// relayed word would do and nothing may follow that cannot be undone.
+    pub fn takes_button(&self, value: &str) -> bool {
+        if self.offer(value).is_none() || !self.is_relayable(value) {
+            return false;
+        }
+        let changes = self.kind == AskKind::Recover && matches!(value, "edit" | "fix");
+        match self.commits(&value.into()) {
+            true => !self.is_guarded() && !self.destructive && !changes,
+            false => self.starts(value).is_none(),
+        }
+    }
+
     /// The option that declines, if there is one.
     pub fn decline(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.action == ChoiceAction::Cancel)
@@ -269,7 +295,7 @@ impl Question {
 }
 
 /// Where an answer leads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lead {
     /// The value of the option.
     pub answer: String,
@@ -297,7 +323,7 @@ impl std::fmt::Display for Lead {
 }
 
 /// One option as shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offer {
     /// Stored as the answer.
     pub value: String,
@@ -311,15 +337,21 @@ pub struct Offer {
 }
 
 /// Through what an answer came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
     /// A prompt of the process that drives the run.
     Terminal,
     /// `aye answer`.
     Command,
-    /// A desktop dialog.
+    /// A desktop dialog of the system itself.
     Desktop,
+    /// A dialog of zenity.
+    Zenity,
+    /// A dialog of KDialog.
+    Kdialog,
+    /// A button of a desktop notification.
+    Notification,
     /// An editor.
     Editor,
     /// The web page.
@@ -329,6 +361,11 @@ pub enum Channel {
     /// A form that an assistant's client showed: nearer to a person than a
     /// relayed word, and no proof of one.
     Elicited,
+    /// A button of a message: whoever has the message may have pressed it.
+    Message,
+    /// A file in a drop-box: a program wrote it.
+    #[serde(rename = "dropbox")]
+    DropBox,
     /// A remembered preference.
     Memory,
     /// `--yes`.
@@ -342,16 +379,21 @@ impl Channel {
             Self::Terminal => "terminal",
             Self::Command => "command",
             Self::Desktop => "desktop",
+            Self::Zenity => "zenity",
+            Self::Kdialog => "kdialog",
+            Self::Notification => "notification",
             Self::Editor => "editor",
             Self::Web => "web",
             Self::Assistant => "assistant",
             Self::Elicited => "elicited",
+            Self::Message => "message",
+            Self::DropBox => "dropbox",
             Self::Memory => "memory",
             Self::Override => "override",
         }
     }
 
-    /// The same for people, in their own words: what somebody typed.
+    /// The same for people, in their own words: what someone typed.
     pub fn spoken(self) -> &'static str {
         match self {
             Self::Override => "--yes",
@@ -362,14 +404,17 @@ impl Channel {
     /// Whether a person stands behind it, not a rule and not an assistant.
     pub fn is_person(self) -> bool {
         match self {
-            Self::Terminal | Self::Command | Self::Desktop | Self::Editor | Self::Web => true,
+            Self::Terminal | Self::Command | Self::Editor | Self::Web => true,
+            Self::Desktop | Self::Zenity | Self::Kdialog => true,
+            // Nobody has to see the question to press a button or to write a file.
+            Self::Notification | Self::Message | Self::DropBox => false,
             Self::Assistant | Self::Elicited | Self::Memory | Self::Override => false,
         }
     }
 }
 
 /// An answer as it was given.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The value of an option, or the text typed.
     pub value: Value,
@@ -414,11 +459,13 @@ pub struct Answer {
 }
 
 /// How strongly it is proven who gave an answer, the weakest first. What each is
-/// worth is in `docs/trust.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// worth is in `docs/explanation/trust.md`.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
-    /// An assistant said so.
+    /// An assistant, a button of a message or a file said so.
     Relayed,
     /// A form of an assistant's client was filled in.
     Elicited,
@@ -444,7 +491,7 @@ impl Proof {
 }
 
 /// How far a remembered answer reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerScope {
     /// This step.
@@ -483,7 +530,7 @@ impl Answer {
             && self.started_by().is_none()
     }
 
-    /// What started the program that gave it, where that was no person.
+    /// What started the program that gave it, where that was not a person.
     pub fn started_by(&self) -> Option<&str> {
         self.origin.as_ref()?.started_by.as_deref()
     }
@@ -495,7 +542,7 @@ impl Answer {
 }
 
 /// Where an answer was given, as the process that gave it found out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The namespaces of that process; absent where it could not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -510,7 +557,7 @@ pub struct Origin {
 }
 
 /// The namespaces that a process lives in, by the kernel's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Namespaces {
     /// Which accounts there are.
     pub user: u64,
@@ -531,7 +578,7 @@ impl Namespaces {
 
 /// What a step is given differently when it is tried again. Values are data,
 /// never templates.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Edits {
     /// By name: the arguments of a tool, the inputs of a skill; `0`, `1`, …
     /// for a program and its arguments; `script`; `code`.
@@ -556,7 +603,7 @@ impl Edits {
 }
 
 /// What a fix is kept for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FixScope {
     /// This step of this skill.

@@ -13,7 +13,7 @@ use crate::input::{End, Finished};
 use crate::journal::{Ended, Phase, State};
 use crate::nested::{Nested, Parent};
 
-/// The runs of a nested step: which go on, and how the others ended.
+/// The runs of a nested step: which continue, and how the others ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     parallel: usize,
@@ -86,7 +86,7 @@ impl ChildEnd {
         matches!(self.outcome, Ended::Failed(_)) && !self.is_timed_out()
     }
 
-    /// Somebody said no, which in a list leaves only that item out.
+    /// Someone said no, which in a list leaves only that item out.
     fn is_declined(&self) -> bool {
         use CancelReason::{Declined, FinalState};
         matches!(self.outcome, Ended::Cancelled(Declined | FinalState))
@@ -149,7 +149,7 @@ impl Schedule {
         self.held = true;
     }
 
-    /// Whether nothing goes on.
+    /// Whether nothing continues.
     pub fn is_over(&self) -> bool {
         self.going == 0
     }
@@ -163,7 +163,7 @@ impl Schedule {
         })
     }
 
-    /// What becomes of the step, now that nothing inside it goes on.
+    /// What becomes of the step, now that nothing inside it continues.
     pub fn finish(self, epoch: u64, execution: u32, stopped: bool) -> Finished {
         let ends: Vec<&ChildEnd> = self.ends().collect();
         let agreed = ends.iter().any(|end| end.agreed);

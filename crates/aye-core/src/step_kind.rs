@@ -9,7 +9,7 @@ word_enum! {
         Command = "command",
         /// Runs a script.
         Shell = "shell",
-        /// Asks whether to go on.
+        /// Asks whether to continue.
         Confirm = "confirm",
         /// Asks which.
         Choose = "choose",

@@ -1,7 +1,7 @@
 //! One-time codes: proof that the person who answers holds a second factor.
 //!
 //! The secret lives in a file of the user's own below the home directory. It
-//! keeps out somebody who only holds this terminal or an assistant that only
+//! keeps out someone who only holds this terminal or an assistant that only
 //! relays; it does not keep out a program that may read the user's files.
 
 use std::fs;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
 
 use crate::error::Error;
+use crate::people::PeopleFile;
 
 /// How long a code holds.
 const PERIOD: u64 = 30;
@@ -78,7 +79,10 @@ impl AuthError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotSetUp(_) => "`aye auth setup` shows a code for your authenticator app",
+            Self::NotSetUp(_) => {
+                "`aye auth setup` shows a code for your authenticator app; `--person NAME` makes one \
+                 for a person of the server"
+            }
             Self::SetUp(_) => "`aye auth setup --replace CODE` replaces it",
             Self::TooMany => "wait a minute and try again",
             Self::Wrong => "wait for the next code; check that this machine's clock is right",
@@ -102,7 +106,7 @@ pub fn spend_code(input: Input, machine: &Machine, home: &Path, world: &World) -
     if let Request::Answer { answer, code, .. } = &mut request
         && let (Some(account), Some(code)) = (account, code.take())
     {
-        match Authenticator::new(home, &account).check(&code, world.now) {
+        match Authenticator::of(home, &account).check(&code, world.now) {
             Ok(()) => answer.reauth = true,
             Err(error) => answer.code_error = Some(format!("{error}; {}", error.hint())),
         }
@@ -113,10 +117,24 @@ pub fn spend_code(input: Input, machine: &Machine, home: &Path, world: &World) -
 impl Authenticator {
     /// The second factor of `user`.
     pub fn new(home: &Path, user: &str) -> Self {
-        // A user's name is no path, whatever the system calls them.
+        // A user's name is not a path, whatever the system calls them.
         let safe: String =
             user.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         Self { path: home.join("auth").join(format!("{safe}.json")), user: user.to_owned() }
+    }
+
+    /// The second factor of whoever answers under this name. A person of the server
+    /// without one of their own has that of the account that is theirs.
+    pub fn of(home: &Path, name: &str) -> Self {
+        let own = Self::new(home, name);
+        if own.is_set_up() {
+            return own;
+        }
+        // A file that cannot be read gives nobody another's factor.
+        let people = PeopleFile::new(home).read().unwrap_or_default();
+        let account = people.named(name).and_then(|person| person.account.as_deref());
+        let account = account.map(|account| Self::new(home, account));
+        account.filter(Self::is_set_up).unwrap_or(own)
     }
 
     /// Whether codes are asked for and can be checked.

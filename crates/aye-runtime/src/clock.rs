@@ -1,5 +1,7 @@
 //! Time, injected.
 
+use std::path::PathBuf;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,29 +24,42 @@ pub fn local(time: Timestamp) -> String {
 }
 
 /// The machine's clock.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SystemClock {
     /// How far ahead of it we are: in tests that last for weeks.
     shift: SignedDuration,
+    /// A file with the seconds that we are ahead of that: in tests that let
+    /// time pass.
+    more: Option<PathBuf>,
 }
 
 impl SystemClock {
     /// The clock that the environment asks for: in builds for tests,
-    /// `AYE_TEST_DAYS` puts it ahead; otherwise it is the machine's own.
+    /// `AYE_TEST_DAYS` puts it ahead, and so do the seconds in the file that
+    /// `AYE_TEST_CLOCK` names; otherwise it is the machine's own.
     #[must_use]
     pub fn of(env: &std::collections::BTreeMap<String, String>) -> Self {
-        let days = match cfg!(debug_assertions) {
-            true => env.get("AYE_TEST_DAYS").and_then(|days| days.parse::<i64>().ok()),
-            false => None,
-        };
-        Self { shift: SignedDuration::from_hours(24 * days.unwrap_or(0)) }
+        if !cfg!(debug_assertions) {
+            return Self::default();
+        }
+        let days = env.get("AYE_TEST_DAYS").and_then(|days| days.parse::<i64>().ok());
+        let shift = SignedDuration::from_hours(24 * days.unwrap_or(0));
+        Self { shift, more: env.get("AYE_TEST_CLOCK").map(PathBuf::from) }
+    }
+
+    /// How far ahead of the machine's clock we are.
+    fn ahead(&self) -> SignedDuration {
+        let Some(file) = &self.more else { return self.shift };
+        let seconds = std::fs::read_to_string(file).ok();
+        let seconds = seconds.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        self.shift.saturating_add(SignedDuration::from_secs(seconds))
     }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let now = Timestamp::now();
-        let now = now.checked_add(self.shift).unwrap_or(now);
+        let now = now.checked_add(self.ahead()).unwrap_or(now);
         // Milliseconds are what the journal keeps: no state may depend on more.
         Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }

@@ -1,11 +1,14 @@
 //! Handle, then append: the one way from an input to the journal.
 
+use std::sync::Arc;
+
 use aye_core::event::{Event, Remembered};
+use aye_core::flow::Flow;
 use aye_core::input::Input;
-use aye_core::machine::{Machine, Reaction, Refusal};
+use aye_core::machine::{Limits, Machine, Reaction, Refusal, Start, StartError};
 use aye_core::text::World;
 
-use crate::store::{Lease, RequestId, Store, StoreError, Verdict};
+use crate::store::{Lease, RequestId, Source, Store, StoreError, Verdict};
 
 /// What an input led to; it is in the journal.
 #[derive(Debug)]
@@ -53,6 +56,57 @@ pub fn handle_and_learn(
         store.append(lease, &events, &settled)?;
     }
     Ok(Committed { events, refusal })
+}
+
+/// Why a run did not begin.
+#[derive(Debug)]
+pub enum BeginError {
+    /// It cannot.
+    Start(StartError),
+    /// It could not be written down.
+    Store(StoreError),
+}
+
+/// What a run begins with, beside [`Start`].
+#[derive(Debug)]
+pub struct Begin<'a> {
+    /// What it does.
+    pub flow: Arc<Flow>,
+    /// What a configuration can set.
+    pub limits: Limits,
+    /// The text of its skill, unless the run around it has it.
+    pub source: Option<&'a Source>,
+    /// Where another run has the name of its `concurrency`, it waits for it.
+    pub waits: bool,
+}
+
+/// Begins a run: its first events, in one append. It has the name of its
+/// `concurrency` from the start, or begins by waiting for it.
+pub fn begin(
+    store: &mut dyn Store,
+    lease: &Lease,
+    begin: &Begin<'_>,
+    start: Start,
+    world: &World,
+) -> Result<(Machine, Vec<Event>), BeginError> {
+    let mut first = |start: Start| {
+        let (flow, limits) = (Arc::clone(&begin.flow), begin.limits.clone());
+        let begun = Machine::start(flow, limits, start, world).map_err(BeginError::Start)?;
+        let written = match begin.source {
+            Some(source) => store.start(lease, &begun.1, source),
+            None => store.append(lease, &begun.1, &[]),
+        };
+        written.map(|()| begun).map_err(BeginError::Store)
+    };
+    if begin.flow.skill.concurrency.is_none() {
+        return first(start);
+    }
+    match first(start.clone()) {
+        Err(BeginError::Store(StoreError::NameTaken { blocked, .. })) if begin.waits => {
+            first(Start { blocked: Some(blocked), ..start })
+        }
+        begun => begun,
+    }
 }
 
 /// The same for an input that no request led to.

@@ -37,6 +37,12 @@ pub struct Plan {
     pub skill: String,
     /// Inputs with defaults applied; secrets masked.
     pub inputs: IndexMap<String, Value>,
+    /// The name that one run at a time has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<String>,
+    /// The run that has it now: this one would wait for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// The steps in order.
     pub steps: Vec<PlannedStep>,
     /// The steps that follow however the run ends.
@@ -103,6 +109,8 @@ pub struct PlannedStep {
 pub struct Setting<'a> {
     /// The limit of a step that has none of its own.
     pub step_timeout: Option<Duration>,
+    /// No step takes longer.
+    pub longest_step: Option<Duration>,
     /// How long questions wait.
     pub ask: AskLimits,
     /// Why a program cannot be run here, if it cannot: it is not there, or the
@@ -193,6 +201,8 @@ pub fn plan(
                 (name.clone(), shown)
             })
             .collect(),
+        concurrency: flow.skill.concurrency.as_ref().map(|name| show(name).trim().to_owned()),
+        waits_for: None,
         steps: Vec::new(),
         finally: Vec::new(),
         questions: 0,
@@ -202,7 +212,7 @@ pub fn plan(
         warnings: Vec::new(),
     };
     let mut seen: Vec<NodeId> = Vec::new();
-    // Where the run goes on if the steps of a `then` that may end it are left out.
+    // Where the run continues if the steps of a `then` that may end it are left out.
     let mut around: Vec<Target> = Vec::new();
     loop {
         let node = match next {
@@ -447,6 +457,9 @@ fn planned(
         ) => setting.step_timeout,
         (StepTimeout::Default | StepTimeout::Unlimited, _) => None,
     };
+    let runs_itself = step.action.acts() && !step.action.is_nested();
+    let longest = setting.longest_step.filter(|_| runs_itself);
+    let limit = [limit, longest].into_iter().flatten().min();
     let (answer_within, on_expiry) = silence(step, &setting.ask, show).unzip();
     PlannedStep {
         answer_within,
@@ -492,7 +505,7 @@ fn given_shown(name: &str, given: &Value, show: &impl Fn(&str) -> String) -> Str
     std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word of a command; a template that is not known yet is no shell word.
+/// A word of a command; a template that is not known yet is not a shell word.
 fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
     let shown = show(word);
     if shown.contains("{{") { format!("\"{shown}\"") } else { shell_word(&shown) }

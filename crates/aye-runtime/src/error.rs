@@ -99,7 +99,7 @@ pub enum Error {
     /// The journal cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody else drives the run, or its lease cannot be used.
+    /// Someone else drives the run, or its lease cannot be used.
     #[error(transparent)]
     Lease(#[from] LeaseError),
     /// The journal of a run makes no sense.
@@ -163,14 +163,14 @@ pub enum Error {
     /// A tool gave no result.
     #[error(transparent)]
     Tool(ToolError),
-    /// Somebody wanted Aye to stop before it had begun.
+    /// Someone wanted Aye to stop before it had begun.
     #[error("{message}")]
     Interrupted {
         /// How.
         signal: Signal,
         /// What was stopped.
         message: String,
-        /// How to go on.
+        /// How to continue.
         hint: Option<String>,
     },
     /// Another process refused: the one that was to drive the run.

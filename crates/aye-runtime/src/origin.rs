@@ -68,7 +68,7 @@ pub fn origin(held: impl FnOnce() -> Result<Vec<Held>, StoreError>) -> Box<Origi
                 None => "a program that Aye started".to_owned(),
             })
         }
-        Ancestry::Unknown => Some("a program of which nobody can see what started it".to_owned()),
+        Ancestry::Unknown => Some("a program whose parent processes are not visible".to_owned()),
     };
     Box::new(Origin { namespaces: namespaces(), started_by, claimed: None })
 }

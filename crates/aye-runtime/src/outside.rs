@@ -7,10 +7,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use aye_core::text::{Expressions, Names};
-use serde_json::Value;
+use aye_core::text::{Expressions, MEMORY, MEMORY_ERROR, Names};
+use serde_json::{Value, json};
 
 use crate::compute::PythonExpressions;
+use crate::memory::{Memory, StateKey, query_state};
 
 /// Git's own files of this kind hold one path or name.
 const LARGEST: u64 = 8 * 1024;
@@ -22,6 +23,7 @@ pub struct Outside {
     workspace: PathBuf,
     today: String,
     git: OnceLock<Git>,
+    memory: Option<Memory>,
 }
 
 /// What a repository says of itself.
@@ -34,7 +36,30 @@ struct Git {
 impl Outside {
     /// The outside of a run in `workspace`.
     pub fn new(env: BTreeMap<String, String>, workspace: PathBuf, today: String) -> Self {
-        Self { env, workspace, today, git: OnceLock::new() }
+        Self { env, workspace, today, git: OnceLock::new(), memory: None }
+    }
+
+    /// The same, with work memory.
+    pub fn with_memory(self, memory: Memory) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// What `memory.read` or `memory.query` gives; an error is data here.
+    fn remembered(&self, name: &str) -> Option<Value> {
+        let (key, query) = match name.split_once('?') {
+            Some((key, query)) => (key, Some(query)),
+            None => (name, None),
+        };
+        let found = || -> Result<Option<Value>, String> {
+            let key = StateKey::parse(key)?;
+            let Some(memory) = &self.memory else { return Ok(None) };
+            let value = memory.state(&key).map_err(|error| error.to_string())?;
+            match query {
+                Some(query) => Ok(Some(Value::Array(query_state(&value, query)?))),
+                None => Ok(Some(value).filter(|value| !value.is_null())),
+            }
+        };
+        found().unwrap_or_else(|error| Some(json!({ MEMORY_ERROR: error })))
     }
 
     fn git(&self) -> &Git {
@@ -49,6 +74,9 @@ impl Names for Outside {
     }
 
     fn look_up(&self, name: &str) -> Option<Value> {
+        if let Some(name) = name.strip_prefix(MEMORY) {
+            return self.remembered(name);
+        }
         let text = match name {
             "branch" => self.git().branch.clone()?,
             "worktree" => self.git().worktree.clone()?,
@@ -91,7 +119,7 @@ fn read_git(workspace: &Path) -> Option<Git> {
     Some(Git { branch: Some(branch), worktree: base_name(&root) })
 }
 
-/// A small file. What is no file, or larger than git would write it, is none: a
+/// A small file. What is not a file, or larger than git would write it, is none: a
 /// pipe would be waited for.
 fn read_short(path: &Path) -> Option<String> {
     let waits_for_nobody = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();

@@ -10,7 +10,7 @@ use crate::fmt::shell_word;
 
 const STICKY: u32 = 0o1000;
 
-/// Somebody besides this user and root who can change a file.
+/// Someone besides this user and root who can change a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Other {
     /// The one it belongs to.

@@ -6,6 +6,8 @@
 
 mod assistant;
 mod inbox;
+mod joining;
+mod words;
 
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
@@ -19,6 +21,10 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use assistant::AssistantPrompter;
 pub use inbox::InboxPrompter;
+pub use joining::{JoinRequests, Joining, Joins};
+pub use words::expiry_words;
+
+pub use crate::store::PresenceKind;
 
 /// Later than this after its deadline nobody can say who saw a question then.
 const LATE: SignedDuration = SignedDuration::from_secs(5);
@@ -37,8 +43,20 @@ pub trait Prompter {
     /// before it waits, for as long as the question is open.
     fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent>;
 
-    /// Whether somebody could see the question there right now.
+    /// Whether someone could see the question there right now.
     fn is_showing(&self, question: &QuestionId) -> bool;
+
+    /// Whether someone is before it who need not be called elsewhere: the question
+    /// is shown, or will be as soon as what they do there is done.
+    fn is_attended(&self, question: &QuestionId) -> bool {
+        self.is_showing(question)
+    }
+
+    /// What other processes are told that shows a question here; nothing where nobody
+    /// sees it.
+    fn presence(&self) -> Option<PresenceKind> {
+        None
+    }
 
     /// The answer that was given there was refused: says why, asks on.
     fn refused(&mut self, question: &QuestionId, why: &str);
@@ -49,6 +67,11 @@ pub trait Prompter {
     /// Readable when [`ask`](Self::ask) may have something to return.
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         None
+    }
+
+    /// The same, for one that waits for several things at once.
+    fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        self.wake().into_iter().collect()
     }
 
     /// When [`ask`](Self::ask) wants to be called again at the latest, for
@@ -69,7 +92,7 @@ pub trait Prompter {
     }
 }
 
-/// A question and what somebody may want to know before answering it.
+/// A question and what someone may want to know before answering it.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionContext<'a> {
     /// The question.
@@ -83,16 +106,27 @@ pub struct QuestionContext<'a> {
     pub advice: &'a [Advice],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
-    /// What must not be told to anybody, where somebody knows it.
+    /// What must not be told to anybody, where someone knows it.
     pub secrets: Option<&'a Secrets>,
     /// Which of how many it is, where several wait and one is shown at a time.
     pub among: Option<(usize, usize)>,
+    /// Someone has it before them at another prompter.
+    pub shown: bool,
 }
 
 impl<'a> QuestionContext<'a> {
     /// A question that belongs to no run.
     pub fn alone(question: &'a Question, deadline: Option<Timestamp>) -> Self {
-        Self { question, deadline, agreed: &[], advice: &[], run: None, secrets: None, among: None }
+        Self {
+            question,
+            deadline,
+            agreed: &[],
+            advice: &[],
+            run: None,
+            secrets: None,
+            among: None,
+            shown: false,
+        }
     }
 }
 
@@ -100,7 +134,7 @@ impl<'a> QuestionContext<'a> {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum PromptEvent {
-    /// Somebody answered.
+    /// Someone answered.
     Answered {
         /// The answer.
         answer: Answer,
@@ -109,7 +143,7 @@ pub enum PromptEvent {
         /// It is to be remembered.
         remember: bool,
     },
-    /// Somebody is there and needs more time: the deadline should be held.
+    /// Someone is there and needs more time: the deadline should be held.
     Engaged,
     /// An advisor that was asked there said what it thinks.
     Advised(Advice),
@@ -120,7 +154,7 @@ pub enum PromptEvent {
 /// Why a question is taken away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawn {
-    /// Somebody answered it.
+    /// Someone answered it.
     Answered {
         /// Who.
         by: String,

@@ -37,7 +37,7 @@ pub fn draft_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The draft, for us alone: also one that somebody left who died here. One
+/// The draft, for us alone: also one that someone left who died here. One
 /// that is a link was put there to have something else written to.
 fn take(draft: &Path, mode: u32) -> io::Result<File> {
     loop {
@@ -50,7 +50,7 @@ fn take(draft: &Path, mode: u32) -> io::Result<File> {
             .open(draft)?;
         // Not every file system can; two at once are rare.
         let _ = file.lock();
-        // Whoever had it before us has put it in place.
+        // Anyone who had it before us has put it in place.
         let ours = file.metadata()?;
         if fs::symlink_metadata(draft).is_ok_and(|there| there.ino() == ours.ino()) {
             if ours.nlink() == 1 {

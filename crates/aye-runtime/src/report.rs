@@ -8,7 +8,7 @@ use aye_process::Stream;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-/// Shows a run as it goes on.
+/// Shows a run as it continues.
 pub trait Report {
     /// Something was committed there.
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State);
@@ -126,7 +126,7 @@ pub struct RunningAction {
 /// Where something happens: in the run itself, or in a run inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// 0 is the run itself; others may go on at the same time.
+    /// 0 is the run itself; others may continue at the same time.
     pub lane: usize,
     /// The labels of the runs it is in; empty for the run itself.
     pub path: &'a [String],

@@ -21,6 +21,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::Memory;
+use crate::notify::DesktopNotifier;
 use crate::origin;
 use crate::outside::Outside;
 use crate::ownership;
@@ -112,7 +113,11 @@ pub struct Runtime {
     at_terminal: bool,
     /// Whether a schedule started it.
     by_clock: bool,
+    /// Whether this process drives a run away from any terminal.
+    detached: bool,
     command: String,
+    /// What shows notifications on the desktop.
+    pub(crate) desktop: Option<Arc<dyn DesktopNotifier>>,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
 }
@@ -134,7 +139,9 @@ impl Runtime {
             secrets: parts.secrets,
             at_terminal: parts.at_terminal,
             by_clock: false,
+            detached: false,
             command: parts.command,
+            desktop: None,
             granted: OnceLock::new(),
         })
     }
@@ -150,7 +157,7 @@ impl Runtime {
         Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
     }
 
-    /// The same on somebody else's word.
+    /// The same on someone else's word.
     #[must_use]
     pub fn started_by(&self, started_by: StartedBy) -> Self {
         Self { started_by, granted: OnceLock::new(), ..self.clone() }
@@ -159,6 +166,11 @@ impl Runtime {
     /// The same, started by the clock.
     pub(crate) fn scheduled(&self) -> Self {
         Self { by_clock: true, ..self.clone() }
+    }
+
+    /// The same, in a process that drives a run in the background.
+    pub(crate) fn in_background(&self) -> Self {
+        Self { detached: true, ..self.clone() }
     }
 
     /// Now.
@@ -188,7 +200,7 @@ impl Runtime {
         let look = || Arc::new(Granted::of(&self.settings, &self.home, self.started_by));
         match self.started_by {
             StartedBy::Person => Arc::clone(self.granted.get_or_init(look)),
-            // A server stays for long, and somebody may trust the project meanwhile.
+            // A server stays for long, and someone may trust the project meanwhile.
             StartedBy::Assistant | StartedBy::Server => look(),
         }
     }
@@ -208,6 +220,11 @@ impl Runtime {
         };
         let left = || format!("`aye.toml` {why}; left out: {}", escape_control_line(&what));
         (!what.is_empty()).then(left)
+    }
+
+    /// What reads secrets.
+    pub(crate) fn secret_reader(&self) -> Arc<dyn SecretReader> {
+        Arc::clone(&self.secrets)
     }
 
     /// Opens the journal to write.
@@ -239,6 +256,7 @@ impl Runtime {
             host: system.nodename().to_string_lossy().into_owned(),
             pid: std::process::id(),
             attended: false,
+            detached: self.detached,
             namespaces: origin::namespaces(),
         }
     }
@@ -268,7 +286,8 @@ impl Runtime {
     /// What templates can look up.
     pub fn names(&self, workspace: &Path) -> Arc<dyn Names> {
         let today = self.now().to_string().chars().take(10).collect();
-        Arc::new(Outside::new(self.env.clone(), workspace.to_path_buf(), today))
+        let outside = Outside::new(self.env.clone(), workspace.to_path_buf(), today);
+        Arc::new(outside.with_memory(self.memory()))
     }
 
     /// Time and names, as a machine is told of them.
@@ -286,7 +305,8 @@ impl Runtime {
             policy: self.granted().policy.for_run(workspace),
             run: Some(run.to_string()),
         };
-        Tools::new(&self.settings.tools, world)
+        let read_only = self.granted().read_only.clone();
+        Tools::new(&self.settings.tools, world).with_read_only(read_only)
     }
 
     /// What was learned: the project's memory over the user's. No file is
@@ -300,6 +320,7 @@ impl Runtime {
         let granted = self.granted();
         Limits {
             step_timeout: self.settings.step_timeout,
+            longest_step: self.settings.max_step_timeout,
             verbatim: granted.policy.verbatim,
             heal: Arc::clone(&granted.heal),
             ask: self.settings.ask,

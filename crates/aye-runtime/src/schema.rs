@@ -473,7 +473,7 @@ mod tests {
             },
         });
         let given = json!({ "tree": { "below": { "below": 3 } }, "loop": 1, "away": 2 });
-        let problems = checked(schema, given).expect_err("a number is no tree");
+        let problems = checked(schema, given).expect_err("a number is not a tree");
         assert_eq!(problems, ["`tree.below.below` must be a mapping, not a number"]);
     }
 

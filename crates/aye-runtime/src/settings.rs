@@ -12,7 +12,9 @@ mod heal;
 mod layer;
 mod limits;
 mod mcp;
+mod notify;
 mod policy;
+mod read_only;
 mod tool_args;
 mod tools;
 
@@ -33,9 +35,16 @@ use layer::{File, Layer};
 use limits::Limiter;
 
 pub use advisor::AdvisorSettings;
+pub use ask::AskOrder;
 pub use heal::HealSettings;
 pub use mcp::McpSettings;
+pub use notify::{
+    ChannelKind, ChannelSettings, Channels, CommandChannel, Detail, DropBoxChannel, EmailChannel,
+    Encryption, NtfyChannel, QuietHours, Sourced, Template, WebhookChannel,
+};
+pub(crate) use notify::{check_address, is_topic};
 pub use policy::PolicySettings;
+pub use read_only::{MarkedBy, ReadOnly, ReadOnlyTools};
 pub use tools::{CommandSettings, OutputKind, Reach, ServerSettings, ToolSettings, is_loopback};
 
 /// The name of the file.
@@ -60,20 +69,28 @@ pub struct Settings {
     pub lenient: bool,
     /// The time-out of a step that names none.
     pub step_timeout: Option<Duration>,
+    /// No step takes longer, whatever it names.
+    pub max_step_timeout: Option<Duration>,
+    /// How much of its output a step's result may be, in bytes.
+    pub max_result: usize,
     /// How long finished runs are kept; `None` is for ever.
     pub keep: Option<Duration>,
-    /// How long a step that is to end may go on before it is killed.
+    /// How long a step that is to end may continue before it is killed.
     pub grace: Duration,
     /// How many processes may run at once.
     pub max_processes: usize,
     /// What is shown of the steps' output.
     pub output: Option<OutputMode>,
+    /// Whether a terminal rings when a question opens or a long run ends.
+    pub bell: bool,
     /// MCP servers and commands with a name, the user's own among them.
     pub tools: ToolSettings,
     /// What assistants may do, and how long.
     pub mcp: McpSettings,
     /// How long questions wait.
     pub ask: AskLimits,
+    /// Who asks, and when each joins.
+    pub prompters: AskOrder,
     /// What of the project's settings depends on trust.
     pub project: Powers,
     /// The same of the user's own settings, which are trusted.
@@ -95,6 +112,8 @@ pub struct Powers {
     pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: HealSettings,
+    /// How people are told.
+    pub notify: Channels,
 }
 
 impl Settings {
@@ -109,7 +128,8 @@ impl Settings {
     ) -> Result<Self, Error> {
         let own = match user.filter(|path| path.symlink_metadata().is_ok()) {
             Some(path) => {
-                let own = read(path, directory, is_of_others)?;
+                let mut own = read(path, directory, is_of_others)?;
+                own.notify.values_mut().for_each(|channel| channel.own = true);
                 let root = path.parent().unwrap_or(directory).to_path_buf();
                 (root, own)
             }
@@ -122,6 +142,7 @@ impl Settings {
         let (root, project) = match found {
             Some(path) => {
                 let project = read(&path, directory, is_planted)?;
+                keep_secrets_out(&path, &project)?;
                 (path.parent().unwrap_or(directory).to_path_buf(), project)
             }
             None => (directory.to_path_buf(), Layer::default()),
@@ -139,6 +160,10 @@ impl Settings {
         let seconds = |time| Some(Duration::from_secs(time));
         let step_timeout = user.step_timeout.unwrap_or(seconds(120));
         let step_timeout = limiter.timeout("step_timeout", project.step_timeout, step_timeout);
+        let longest = user.max_step_timeout.unwrap_or_default();
+        let longest = limiter.timeout("max_step_timeout", project.max_step_timeout, longest);
+        let result = user.max_result.unwrap_or(aye_process::DEFAULT_TAIL);
+        let max_result = limiter.at_most("max_result", project.max_result, result);
         // None at all is asked for with 0: killed at once.
         let grace = user.grace.map_or(aye_process::DEFAULT_GRACE, Option::unwrap_or_default);
         let grace = limiter.at_most("grace", project.grace.map(Option::unwrap_or_default), grace);
@@ -158,27 +183,34 @@ impl Settings {
             // A skill can say the same of itself: nothing is widened.
             lenient: project.lenient.or(user.lenient).unwrap_or(false),
             step_timeout,
+            max_step_timeout: longest,
+            max_result,
             keep,
             grace,
             max_processes,
             // What is shown widens nothing either.
             output: project.output.or(user.output),
+            bell: project.bell.or(user.bell).unwrap_or(true),
             left_out,
             tools,
             mcp: project.mcp.over(&user.mcp),
             // Nor here: a question can declare its own limit.
             ask: project.ask.over(&user.ask),
+            // A project may call a person elsewhere; what counts as an answer is the same.
+            prompters: project.ask.order(&user.ask),
             project: Powers {
                 root: root.clone(),
                 policy: project.policy,
                 advisor: project.advisor,
                 heal: project.heal,
+                notify: project.notify,
             },
             user: Powers {
                 root: user_root,
                 policy: user.policy,
                 advisor: user.advisor,
                 heal: user.heal,
+                notify: user.notify,
             },
             root,
         }
@@ -208,16 +240,29 @@ fn read(
     file.read(root).map_err(|found| bad(&found))
 }
 
+/// A project's file is shared: a secret in it would be, too.
+fn keep_secrets_out(path: &Path, project: &Layer) -> Result<(), Error> {
+    let plain = project.notify.iter().find(|(_, channel)| channel.has_plain_secret());
+    plain.map_or(Ok(()), |(name, _)| {
+        Err(Error::Settings(format!(
+            "`{}`: `notify.{name}` holds a secret, and the file is shared\n  hint: say where it is: \
+             `{{ env = \"NAME\" }}`, `{{ file = \"PATH\" }}` or `{{ command = [\"PROGRAM\"] }}`; \
+             or put the channel into your own `config.toml`",
+            path.display()
+        )))
+    })
+}
+
 /// Whether anybody could have put the file there: settings name programs that
 /// are run, and `/tmp` is above many a working directory.
 fn is_planted(path: &Path) -> std::io::Result<Option<String>> {
     let directory = path.parent().unwrap_or(path).metadata()?;
     let planted = is_foreign(path)? && directory.mode() & 0o002 != 0;
-    let why = || "is somebody else's, and everybody may write to its directory".to_owned();
+    let why = || "is someone else's, and everybody may write to its directory".to_owned();
     Ok(planted.then(why))
 }
 
-/// Whether the user's own settings could be those of somebody else.
+/// Whether the user's own settings could be those of someone else.
 fn is_of_others(path: &Path) -> std::io::Result<Option<String>> {
     let other = match is_foreign(path)? {
         true => Some(Other::Owner),
@@ -237,10 +282,22 @@ fn span(range: std::ops::Range<usize>) -> Span {
 
 /// The tables, and the keys that only one of them has.
 const TABLES: [(&str, &[&str]); 4] = [
-    ("run", &["step_timeout", "grace", "max_processes", "undefined", "output"]),
+    (
+        "run",
+        &[
+            "step_timeout",
+            "max_step_timeout",
+            "max_result",
+            "grace",
+            "max_processes",
+            "undefined",
+            "output",
+            "bell",
+        ],
+    ),
     ("journal", &["durability", "keep"]),
     ("policy", &["allow", "workspace_only", "check_shell_values"]),
-    ("ask", &["confirmation_timeout", "min_timeout", "max_timeout"]),
+    ("ask", &["confirmation_timeout", "min_timeout", "max_timeout", "prompters", "after"]),
 ];
 
 /// What the reader of TOML says, in our words.

@@ -23,9 +23,9 @@ pub enum Tone {
     Good,
     /// It went wrong.
     Bad,
-    /// Somebody should look.
+    /// Someone should look.
     Warn,
-    /// Somebody is asked.
+    /// Someone is asked.
     Ask,
     /// A name.
     Strong,
@@ -114,9 +114,9 @@ pub enum Glyph {
     Skipped,
     /// Acts.
     Running,
-    /// Somebody is asked.
+    /// Someone is asked.
     Asking,
-    /// Somebody has answered.
+    /// Someone has answered.
     Answered,
     /// Nobody drives it.
     Paused,

@@ -25,6 +25,14 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
             escape_control_line(&value.to_string())
         );
     }
+    if let Some(name) = &plan.concurrency {
+        let name = escape_control_line(name);
+        let holder = match &plan.waits_for {
+            Some(run) => format!("run {run} has it now: this one would wait for it"),
+            None => "one run at a time has this name".to_owned(),
+        };
+        let _ = writeln!(text, "  {} {name}  {}", dim("concurrency:"), dim(&holder));
+    }
     for (number, step) in plan.steps.iter().enumerate() {
         planned_step(number + 1, step, paint, &mut text);
     }

@@ -1,6 +1,6 @@
 //! What is wrong with a file, where, and what to write instead.
 //!
-//! Whoever finds a problem makes a [`Diagnostic`] with byte spans; only the
+//! Anyone who finds a problem makes a [`Diagnostic`] with byte spans; only the
 //! last step, [`render()`] for people or [`to_json`] for programs, needs the
 //! [`Source`] the spans point into. Text from a file never reaches a terminal
 //! unescaped: see [`visible()`].

@@ -26,7 +26,7 @@ impl<'a> Source<'a> {
     /// Finds the lines of a text. `\n`, `\r\n` and a lone `\r` end a line, as
     /// they do in YAML.
     pub fn new(name: &'a str, text: &'a str) -> Self {
-        // A byte-order mark is no character of the first line.
+        // A byte-order mark is not a character of the first line.
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut lines = Vec::new();
         let bytes = text.as_bytes();

@@ -2,7 +2,7 @@
 
 use super::visible;
 
-/// Names longer than this are no typing mistakes of one another.
+/// Names longer than this are not a typing mistakes of one another.
 const LONGEST: usize = 64;
 /// Longer values are cut when they are quoted in a message.
 const LONGEST_QUOTE: usize = 60;
@@ -35,7 +35,7 @@ pub fn did_you_mean<'a>(
 
 /// The candidate that a misspelt word was surely meant to be: closer than a
 /// hint has to be, nearer than any other, and with the same digits, because
-/// `node1` is no slip for `node2`.
+/// `node1` is not a slip for `node2`.
 pub fn surely_meant<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -71,7 +71,7 @@ pub fn surely_meant<'a>(
     }
 }
 
-/// Case and the choice between `_`, `-` and nothing are no differences.
+/// Case and the choice between `_`, `-` and nothing are not differences.
 fn fold(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::{CancelReason, EventKind, FailReason};
 
 /// The steps are over and `finally` follows. The run has not ended, but how it
 /// does is decided, unless a step of `finally` fails.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finishing {
     /// How the run ends.
     #[serde(flatten)]
@@ -19,7 +20,7 @@ pub struct Finishing {
 }
 
 /// How a run ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum RunEnd {
     /// Well.

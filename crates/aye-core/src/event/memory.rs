@@ -1,6 +1,7 @@
 //! What was learned, and what it led to.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::heal::Category;
 use crate::fix::FixPlan;
 
 /// The intent of a repair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealTriggered {
     /// The step that failed.
     pub step: String,
@@ -25,13 +26,13 @@ pub struct HealTriggered {
     /// When it has to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// It is no rule but a fix from memory.
+    /// It is not a rule but a fix from memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<FixPlan>>,
 }
 
 /// Something from memory, or for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Remembered {
     /// What kind of thing.
     pub kind: MemoryKind,
@@ -65,7 +66,7 @@ impl Remembered {
 }
 
 /// Kinds of things in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
     /// What people wrote about an error.
@@ -76,6 +77,8 @@ pub enum MemoryKind {
     Preference,
     /// A call that keeps failing in the same way.
     Usage,
+    /// What a step wrote down for the next run.
+    State,
 }
 
 impl MemoryKind {
@@ -86,6 +89,7 @@ impl MemoryKind {
             Self::Fix => "fix",
             Self::Preference => "preference",
             Self::Usage => "usage",
+            Self::State => "state",
         }
     }
 }

@@ -1,22 +1,26 @@
 //! Why something happened.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a run is paused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
     /// A question is open and nobody can be asked here.
     Waiting,
     /// Aye was told to stop.
     Interrupted,
+    /// A question is open and nobody has answered for a while: no process waits
+    /// for it, and the answer takes the run up.
+    Resting,
 }
 
 /// Why the running step is to be ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Stopping {
-    /// Somebody cancelled the run.
+    /// Someone cancelled the run.
     Cancelled {
         /// Who.
         by: String,
@@ -32,7 +36,7 @@ pub enum Stopping {
 }
 
 /// Why a run failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailReason {
     /// A step failed and nothing caught it.
@@ -45,30 +49,32 @@ pub enum FailReason {
     StepLimit,
     /// A final state with `status: failed`.
     FinalState,
-    /// Somebody answered a recovery question with abort.
+    /// Someone answered a recovery question with abort.
     Aborted,
     /// An output could not be rendered.
     Output,
     /// The steps went well, but one of `finally` failed.
     Finally,
+    /// It would have waited for a run that waits for it: `concurrency`.
+    Deadlock,
 }
 
 /// Why a run was cancelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelReason {
     /// A question was declined.
     Declined,
     /// A question expired without a default.
     Expired,
-    /// Somebody cancelled the run.
+    /// Someone cancelled the run.
     Cancelled,
     /// A final state with `status: cancelled`.
     FinalState,
 }
 
 /// Why a step was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     /// Its condition is false.
@@ -77,17 +83,17 @@ pub enum SkipReason {
     Declined,
     /// Its gate expired without a default.
     Expired,
-    /// Somebody chose to skip it.
+    /// Someone chose to skip it.
     Answer,
 }
 
 /// Why a step is tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryReason {
     /// `idempotent: true` and the outcome was unknown.
     Idempotent,
-    /// Somebody answered a recovery question with retry.
+    /// Someone answered a recovery question with retry.
     Answer,
     /// The step's `retry` says so.
     Policy,

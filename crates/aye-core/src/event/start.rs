@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::step_kind::StepKind;
 use super::{is_false, is_zero};
 
 /// The beginning of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillStarted {
     /// The skill's name.
     pub skill: String,
@@ -57,6 +58,9 @@ pub struct SkillStarted {
     /// The person who started it, where that is not the account that drives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
+    /// The name that it must have before its first step: `concurrency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<String>,
     /// The epoch of the lease under which it began.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub epoch: u64,
@@ -70,7 +74,7 @@ impl SkillStarted {
 }
 
 /// A step as the file has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedStep {
     /// Its name.
     pub name: String,
@@ -85,7 +89,7 @@ pub struct PlannedStep {
 }
 
 /// Who or what started a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartedBy {
     /// A person at a terminal.
@@ -114,7 +118,7 @@ impl StartedBy {
 }
 
 /// Which part of a skill is run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Range {
     /// From this step on.
@@ -133,7 +137,7 @@ impl Range {
 }
 
 /// Who drives a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
     /// The operating system's user.
     pub user: String,
@@ -141,9 +145,12 @@ pub struct Driver {
     pub host: String,
     /// The process.
     pub pid: u32,
-    /// Somebody is there who can be asked what to do about a failure.
+    /// Someone is there who can be asked what to do about a failure.
     #[serde(default, skip_serializing_if = "is_false")]
     pub attended: bool,
+    /// It has a session of its own, away from any terminal.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub detached: bool,
     /// The namespaces that it lives in, where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Namespaces>,

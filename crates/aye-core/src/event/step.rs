@@ -5,13 +5,14 @@ use crate::kept_output::KeptOutput;
 use crate::step_kind::StepKind;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{is_false, is_zero};
 
 /// The intent of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepStarted {
     /// Which step.
     pub step: String,
@@ -54,13 +55,13 @@ pub struct StepStarted {
     /// number has to do. Absent in older journals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// The earlier start whose runs it goes on with.
+    /// The earlier start whose runs it continues with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<u32>,
 }
 
 /// The good end of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepCompleted {
     /// Which step.
     pub step: String,
@@ -99,7 +100,7 @@ pub struct StepCompleted {
 }
 
 /// The bad end of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepFailed {
     /// Which step.
     pub step: String,
@@ -145,7 +146,7 @@ pub struct StepFailed {
 
 /// The files of a step's log when it ended: a later change of them shows. A
 /// step that wrote nothing has a seal without files.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogSeal {
     /// What it wrote to its standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,7 +160,7 @@ pub struct LogSeal {
 }
 
 /// Length and digest of the uncompressed bytes of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSeal {
     /// How many bytes.
     pub bytes: u64,
@@ -169,7 +170,7 @@ pub struct FileSeal {
 }
 
 /// A digest in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SealDigest {
     /// What every new log gets.
@@ -178,8 +179,8 @@ pub enum SealDigest {
     Sha256(String),
 }
 
-/// A change that would mend what went wrong; only made if somebody agrees.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A change that would mend what went wrong; only made if someone agrees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
     /// In one sentence.
     pub why: String,
@@ -190,7 +191,7 @@ pub struct Proposal {
 }
 
 /// How a step ended badly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BadOutcome {
     /// It failed by itself.
@@ -203,14 +204,14 @@ pub enum BadOutcome {
     Interrupted,
     /// Aye died while it ran: it may or may not have happened.
     Unknown,
-    /// Somebody inside it said no.
+    /// Someone inside it said no.
     Declined,
     /// Nobody inside it answered in time.
     Expired,
 }
 
 /// What is known of a finished process.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessRecord {
     /// Exit code; 128+n for a signal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -263,7 +264,7 @@ pub struct ProcessRecord {
 }
 
 /// A process that could not be ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftProcess {
     /// Its number.
     pub pid: i32,
@@ -305,7 +306,7 @@ impl ProcessRecord {
 }
 
 /// The run's normal course is over; only a clean-up path may still run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WindingDown {
     /// Why.
     pub why: WindDownReason,
@@ -320,11 +321,11 @@ pub struct WindingDown {
 }
 
 /// Why a run winds down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WindDownReason {
     /// The run's own time-out.
     RunTimeout,
-    /// Somebody cancelled it.
+    /// Someone cancelled it.
     Cancelled,
 }

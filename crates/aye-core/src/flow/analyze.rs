@@ -177,7 +177,7 @@ pub fn analyze(flow: &Flow) -> Vec<Concern> {
         }
     }
     let mut cycles = cycles(flow);
-    // The short ones are those that somebody can do something about.
+    // The short ones are those that someone can do something about.
     cycles.sort_by_key(Vec::len);
     cycles.truncate(MOST);
     cycles.sort();

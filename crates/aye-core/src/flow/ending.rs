@@ -96,7 +96,7 @@ impl Node {
         options.iter().any(|it| it.value == answer && it.action == ChoiceAction::Cancel)
     }
 
-    /// Whether somebody can say no there.
+    /// Whether someone can say no there.
     pub fn can_decline(&self) -> bool {
         let asks = self.step.action.ask().is_some_and(|ask| {
             ask.kind == AskKind::Confirm

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod braces;
+mod concurrency;
 mod hidden;
 mod names;
 
@@ -43,6 +44,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     for input in &flow.skill.inputs {
         found.extend(looker.default_of(input));
     }
+    found.extend(looker.concurrency(flow));
     let mut look_at = |at: usize, template: &Template, kind: Kind, local: &BTreeSet<String>| {
         for news in (Looker { at, ..looker }).look_at(template, kind, local) {
             if !found.contains(&news) {
@@ -97,7 +99,7 @@ struct KnownNames<'a> {
 
 impl<'a> KnownNames<'a> {
     fn of(flow: &'a Flow) -> Self {
-        let mut names: BTreeSet<&str> = BUILT_IN.into_iter().collect();
+        let mut names: BTreeSet<&str> = BUILT_IN.into_iter().chain(["memory"]).collect();
         if !flow.skill.defaults.is_null() {
             names.insert("defaults");
         }
@@ -297,7 +299,7 @@ impl Looker<'_> {
     fn too_early(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
         let first = dotted.split('.').next()?;
         let (_, span) = *self.known.order.get(first).filter(|(at, _)| *at > self.at)?;
-        // Whoever asks whether it is there knows that it may not be.
+        // Anyone who asks whether it is there knows that it may not be.
         if BUILT_IN.contains(&first) || template.contains("default") || template.contains("defined")
         {
             return None;

@@ -16,7 +16,7 @@ pub(super) fn name_in(source: &str, span: Span, name: &str) -> Span {
             && !after.is_some_and(|c| in_word(c) || c == ':')
             && !matches!((before, after), (Some('\''), Some('\'')) | (Some('"'), Some('"')))
     });
-    // Words of a text are no names: what stands in braces comes first.
+    // Words of a text are not names: what stands in braces comes first.
     let in_braces = |at: usize| {
         let before = &covered[..at];
         let opened = before.rfind("{{").max(before.rfind("{%"));

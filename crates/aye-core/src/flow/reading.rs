@@ -1,7 +1,7 @@
 //! Whether anything can read the result of a step.
 //!
 //! A search for words and no analysis: a result that is kept for nobody costs
-//! room, one that is cut although somebody reads it is wrong.
+//! room, one that is cut although someone reads it is wrong.
 
 use std::collections::BTreeSet;
 

@@ -12,12 +12,13 @@ use jiff::SignedDuration;
 
 use crate::event::{Event, EventKind, SkillStarted, Stopping, VERSION};
 
+use super::claim::Claim;
 use super::finally::Finally;
 use super::phase::{Ended, Phase, Resolution, Transition};
 use super::state::State;
 use fits::phase_word;
 
-/// Why events are no journal.
+/// Why events are not a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldError {
     /// There is nothing.
@@ -69,6 +70,7 @@ impl State {
         }
         let started: SkillStarted = SkillStarted::clone(started);
         let (driver, epoch) = (started.driver.clone(), started.epoch);
+        let claim = started.concurrency.clone().map(Claim::new);
         let turn =
             started.parent.as_ref().map_or(0, |parent| parent.turn.unwrap_or(parent.execution));
         Ok(Self {
@@ -89,6 +91,7 @@ impl State {
             questions: 0,
             secret_questions: Vec::new(),
             agreed: false,
+            claim,
             winding_down: None,
             finally: None,
             outputs: Arc::default(),
@@ -153,7 +156,7 @@ impl State {
             EventKind::SkillStopping(why) => self.stopping = Some(why.clone()),
             EventKind::SkillResumed { driver, suspended_ms, turn, ended, epoch } => {
                 self.paused = None;
-                // Whoever takes it up wants it to go on; a cancel stands.
+                // Anyone who takes it up wants it to continue; a cancel stands.
                 if let Some(Stopping::Interrupted { .. }) = self.stopping {
                     self.stopping = None;
                 }
@@ -170,6 +173,18 @@ impl State {
                     None => {}
                 }
                 self.reopen(at);
+            }
+            EventKind::ConcurrencyAcquired { waited_ms, .. } => {
+                self.claim.iter_mut().for_each(Claim::acquire);
+                // The limit of a step around it continues.
+                if self.started.parent.is_none() {
+                    self.give_back(waited_ms.unwrap_or(0));
+                }
+            }
+            EventKind::ConcurrencyWaiting { holder, ahead, .. } => {
+                if let Some(claim) = &mut self.claim {
+                    claim.wait(holder.clone(), *ahead, at);
+                }
             }
             EventKind::SkillFinishing(finishing) => {
                 self.finally = Some(Finally::begin(finishing, at));
@@ -236,6 +251,7 @@ impl State {
     fn end(&mut self, ended: Ended) {
         self.phase = Phase::Ended(ended);
         self.paused = None;
+        self.claim.iter_mut().for_each(Claim::release);
     }
 }
 

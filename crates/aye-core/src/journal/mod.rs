@@ -4,12 +4,14 @@
 //! one. Folding needs no skill, no clock and no outside: a journal alone says
 //! where a run stands.
 
+mod claim;
 mod finally;
 mod fold;
 mod phase;
 mod record;
 mod state;
 
+pub use claim::{Blocked, Claim, Waiting};
 pub use finally::Finally;
 pub use fold::FoldError;
 pub use phase::{

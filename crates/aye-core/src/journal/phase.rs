@@ -12,7 +12,7 @@ use crate::question::{Answer, Channel, Question};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
     /// Something was recorded and its consequence is not yet: the machine
-    /// has to go on. Between two batches of a live run this is never seen.
+    /// has to continue. Between two batches of a live run this is never seen.
     Transition(Transition),
     /// A step acts.
     Running {
@@ -33,7 +33,7 @@ pub enum Phase {
     },
     /// A question is open.
     Asking {
-        /// The question; its deadline moves when somebody holds it.
+        /// The question; its deadline moves when someone holds it.
         question: Box<Question>,
         /// When it was asked, in milliseconds since 1970.
         asked_ms: i64,
@@ -89,7 +89,7 @@ pub enum Transition {
         /// What became of it.
         resolution: Box<Resolution>,
     },
-    /// A step may or may not have happened; somebody has to say.
+    /// A step may or may not have happened; someone has to say.
     Unsure(Unsure),
     /// A step is to be started again.
     Retrying {
@@ -156,7 +156,7 @@ pub enum StepOutcome {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
 pub enum Resolution {
-    /// Somebody answered.
+    /// Someone answered.
     Answered(Answer),
     /// Nobody did; this value is taken, or it counts as declined.
     Expired(Option<String>),
@@ -193,7 +193,7 @@ pub struct Healing {
     pub rule: String,
     /// How the step had ended.
     pub close: StepOutcome,
-    /// It is no rule but this fix from memory.
+    /// It is not a rule but this fix from memory.
     pub fix: Option<Box<FixPlan>>,
 }
 
@@ -213,7 +213,7 @@ pub enum Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Somebody drives it, or did until they died.
+    /// Someone drives it, or did until they died.
     Running,
     /// A question is open.
     Waiting,

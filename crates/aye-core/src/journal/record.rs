@@ -36,10 +36,10 @@ pub struct StepRecord {
     /// What it is given differently in this visit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,
-    /// How often somebody changed what it is given.
+    /// How often someone changed what it is given.
     #[serde(skip_serializing_if = "is_zero")]
     pub edited: u32,
-    /// What somebody changed in this visit.
+    /// What someone changed in this visit.
     #[serde(skip)]
     pub changes: Vec<Changed>,
     /// The fix that its last attempt tried.
@@ -66,10 +66,10 @@ pub struct StepRecord {
     /// Who said that it is tried again.
     #[serde(skip)]
     pub retried_by: Option<Box<Answer>>,
-    /// What somebody agreed to.
+    /// What someone agreed to.
     #[serde(skip)]
     pub approved: Option<Arc<Approved>>,
-    /// What names of the outside stood for when somebody was asked.
+    /// What names of the outside stood for when someone was asked.
     #[serde(skip)]
     pub outside: Arc<IndexMap<String, Value>>,
     /// How often it was asked about again because something had changed.
@@ -142,7 +142,7 @@ impl StepRecord {
     }
 }
 
-/// What somebody agreed to before a step.
+/// What someone agreed to before a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approved {
     /// What decided what it does.
@@ -163,7 +163,7 @@ impl Approved {
     }
 }
 
-/// A step that somebody agreed to at an earlier question.
+/// A step that someone agreed to at an earlier question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covered {
     /// What they agreed to.
@@ -174,7 +174,7 @@ pub struct Covered {
     pub outside: Arc<IndexMap<String, Value>>,
 }
 
-/// What somebody changed about a step that had failed.
+/// What someone changed about a step that had failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
     /// The error it was changed because of.

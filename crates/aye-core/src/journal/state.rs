@@ -10,6 +10,7 @@ use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
 use crate::question::{Purpose, Question};
 
+use super::claim::{Claim, Waiting};
 use super::finally::Finally;
 use super::phase::{Ended, Phase, Settled, Status};
 use super::record::{Covered, StepRecord};
@@ -52,6 +53,8 @@ pub struct State {
     /// A question that takes more than anybody's word was answered: what
     /// follows is what a person agreed to.
     pub agreed: bool,
+    /// The name of its `concurrency`.
+    pub claim: Option<Claim>,
     /// Only a clean-up path may still run.
     pub winding_down: Option<WindingDown>,
     /// `finally` runs, or has run: how the run ends was decided.
@@ -69,7 +72,7 @@ pub struct State {
     /// When that was, or when its last retry was decided: `now` in its
     /// templates, so that what is asked, intended and done is the same.
     pub entered_at: Timestamp,
-    /// Steps that somebody agreed to at an earlier question, until they start.
+    /// Steps that someone agreed to at an earlier question, until they start.
     pub covered: IndexMap<String, Covered>,
     /// The skill's named outputs, once completed.
     pub results: IndexMap<String, Value>,
@@ -98,7 +101,19 @@ impl State {
         }
     }
 
-    /// What the outside was when somebody was asked about the current step.
+    /// Whether the run needs the name of its `concurrency` before anything else.
+    pub fn needs_name(&self) -> bool {
+        let open = !matches!(self.phase, Phase::Ended(_));
+        open && self.claim.as_ref().is_some_and(|claim| !claim.held)
+    }
+
+    /// What the run waits for, if it waits for the name of its `concurrency`.
+    pub fn waits_for_name(&self) -> Option<(&str, &Waiting)> {
+        let claim = self.claim.as_ref()?;
+        Some((&claim.name, claim.waiting.as_ref()?))
+    }
+
+    /// What the outside was when someone was asked about the current step.
     pub(crate) fn outside(&self) -> Option<&Arc<IndexMap<String, Value>>> {
         Some(&self.steps.get(self.current.as_ref()?)?.outside)
     }

@@ -8,11 +8,11 @@ use crate::text::World;
 use super::run::Machine;
 
 impl Machine {
-    /// Goes on until a step runs, a question is open, the host has to look at
+    /// Continues until a step runs, a question is open, the host has to look at
     /// something first, or the run is over.
     pub(super) fn advance(&mut self, world: &World, events: &mut Vec<Event>) {
         self.wanted = None;
-        while self.is_driven() && self.wanted.is_none() {
+        while self.is_driven() && self.wanted.is_none() && !self.state.needs_name() {
             match self.state.phase.clone() {
                 Phase::Transition(Transition::Retrying { not_before, .. })
                     if not_before.is_some() && self.wake_at().is_some_and(|at| world.now < at) =>

@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// The time of a question stands still while it waits behind another, and
-    /// goes on when it is shown.
+    /// continues when it is shown.
     pub(super) fn shown(
         &mut self,
         open: &Question,
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// Closes the open question if its time is up. What follows is decided
-    /// where the run goes on (`resolved`). Silence is no yes where nobody could
+    /// where the run continues (`resolved`). Silence is not yes where nobody could
     /// see the question: such a default leaves it open, with all its time.
     pub(super) fn expire(
         &mut self,
@@ -209,7 +209,8 @@ impl Machine {
             let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
             return self.emit(held, world, events);
         }
-        self.emit(EventKind::ConfirmationExpired { question: id, applied }, world, events);
+        let expired = EventKind::ConfirmationExpired { question: id, applied, withdrawn: false };
+        self.emit(expired, world, events);
     }
 
     /// Whether the run's time limit is nearer than the question's own.
@@ -239,7 +240,7 @@ impl Machine {
 }
 
 /// The default that expiry takes. One that could not be answered is none, and
-/// nobody agreed where somebody special has to.
+/// nobody agreed where someone special has to.
 pub(super) fn usable_default(question: &Question) -> Option<String> {
     let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
         Ok(ChoiceAction::Proceed) => !question.is_guarded(),

@@ -8,7 +8,7 @@ use crate::facts::FactKind;
 use crate::id::QuestionId;
 use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
-use crate::skill::{Ask, AskKind, By, ChoiceAction, Step};
+use crate::skill::{Ask, AskKind, Body, By, ChoiceAction, Step};
 use crate::text::{self, TextError, World};
 
 use super::covers::{Coverage, Covered, Posed, recording};
@@ -22,8 +22,9 @@ type Said = (&'static str, &'static str, &'static str, ChoiceAction);
 const RETRY: Said = ("retry", "Retry", "run the step again", ChoiceAction::Proceed);
 const EDIT: Said = ("edit", "Retry with changes", "edit its arguments", ChoiceAction::Proceed);
 const FIX: Said = ("fix", "Apply the proposed change", "in this run only", ChoiceAction::Proceed);
-const DONE: Said = ("done", "It was done", "go on as if it had succeeded", ChoiceAction::Proceed);
-const SKIP: Said = ("skip", "Skip", "leave the step out and go on", ChoiceAction::Skip);
+const DONE: Said =
+    ("done", "It was done", "continue as if it had succeeded", ChoiceAction::Proceed);
+const SKIP: Said = ("skip", "Skip", "skip the step and continue", ChoiceAction::Skip);
 const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
 
 impl Machine {
@@ -89,6 +90,7 @@ impl Machine {
             overridable: ask.overridable,
             remember: ask.remember && !destructive && unknown.is_empty(),
             ai_assist: ask.ai_assist,
+            destructive: destructive || self.may_destroy(&step.name),
             follows,
             ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
         };
@@ -246,11 +248,27 @@ impl Machine {
             reauth: gate.is_some_and(|gate| gate.reauth),
             typed,
             person_only: person_only.map(str::to_owned).collect(),
+            destructive: about.is_some_and(|step| step.destructive) || self.may_destroy(step),
             follows,
             ..Question::new(self.next_question(), AskKind::Recover, message)
         };
         question.digest = bind(&question, &[]);
         question
+    }
+
+    /// Whether something that cannot be undone may come after this step without a
+    /// question of its own. What runs inside or around this run is not known
+    /// here, so it may.
+    fn may_destroy(&self, step: &str) -> bool {
+        let in_order = matches!(self.flow.skill.body, Body::Steps(_));
+        let here = self.flow.nodes.iter().position(|node| node.step.name.value == step);
+        let comes = |at: usize| !in_order || here.is_none_or(|here| at > here);
+        let harmful = |step: &Step| {
+            step.confirmation.is_none() && (step.destructive || step.action.is_nested())
+        };
+        let mut nodes = self.flow.nodes.iter().enumerate();
+        self.state.started.parent.is_some()
+            || nodes.any(|(at, node)| comes(at) && harmful(&node.step))
     }
 
     fn next_question(&self) -> QuestionId {

@@ -1,5 +1,5 @@
 //! What a yes covers: the facts that decide what a step does, collected before
-//! somebody is asked and again before the step starts.
+//! someone is asked and again before the step starts.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ pub(super) struct Covered {
 }
 
 impl Machine {
-    /// What the host has to look at before the run goes on; nothing if the run
+    /// What the host has to look at before the run continues; nothing if the run
     /// does not wait for that.
     pub fn inspection(&self, world: &World) -> Option<Inspection> {
         let mut probe = self.clone();
@@ -72,7 +72,7 @@ impl Machine {
         probe.wanted.filter(|_| events.is_empty()).map(|wanted| *wanted)
     }
 
-    /// Goes on with what the host saw. The time is that of the inspection, so
+    /// Continues with what the host saw. The time is that of the inspection, so
     /// that what is rendered now is what was looked at.
     pub(super) fn go_on_with(
         &mut self,
@@ -253,7 +253,7 @@ impl Machine {
         outside.into_iter().filter(|(name, value)| !secret(name, value)).collect()
     }
 
-    /// Whether what a step would do is what somebody agreed to.
+    /// Whether what a step would do is what someone agreed to.
     pub(super) fn still_agreed(
         &self,
         step: &Step,
@@ -277,7 +277,7 @@ impl Machine {
     }
 
     /// The question before a step: its own gate; else, if it has `changed`, the
-    /// one about not being what somebody agreed to at an earlier question; else
+    /// one about not being what someone agreed to at an earlier question; else
     /// the one about what was changed after it had failed.
     pub(super) fn gate_of(&self, step: &Step, changed: bool) -> Ask {
         if let Some(own) = &step.confirmation {
@@ -334,7 +334,7 @@ impl Machine {
         }
     }
 
-    /// Starts a step that somebody agreed to, if it is still the same; asks
+    /// Starts a step that someone agreed to, if it is still the same; asks
     /// again if it is not.
     pub(super) fn start_agreed(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a step is given: as the skill says, or as somebody changed it.
+//! What a step is given: as the skill says, or as someone changed it.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use super::run::Machine;
 use super::validate_answer::weigh_retry;
 use crate::secrets::is_secret;
 
-/// How often somebody may change what a step is given before it has to be
+/// How often someone may change what a step is given before it has to be
 /// the skill that changes.
 pub const MOST_EDITS: u32 = 3;
 
@@ -69,7 +69,7 @@ impl Machine {
         }
         if self.lost_secrets() {
             let why =
-                "the run has secrets that are not known here; change it where the run goes on";
+                "the run has secrets that are not known here; change it where the run continues";
             return refuse(why.to_owned());
         }
         let hidden = self.names_with_secrets(&node.step, world);
@@ -95,7 +95,7 @@ impl Machine {
                     let number = key.parse::<usize>().ok().filter(|n| n.to_string() == *key);
                     if number.is_none_or(|n| n > most) {
                         return refuse(format!(
-                            "`{key}` is no argument of `{step}`; `1` is the first, `0` the program"
+                            "`{key}` is not an argument of `{step}`; `1` is the first, `0` the program"
                         ));
                     }
                     if value.is_array() || value.is_object() || value.is_null() {
@@ -144,7 +144,7 @@ impl Machine {
         }
     }
 
-    /// A run that failed goes on with the step that failed.
+    /// A run that failed continues with the step that failed.
     pub(super) fn reopen(
         &mut self,
         retry: Retry,

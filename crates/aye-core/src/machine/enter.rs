@@ -228,7 +228,7 @@ impl Machine {
         true
     }
 
-    /// A step is to be tried again. Whoever approved it saw a command: if that
+    /// A step is to be tried again. Anyone who approved it saw a command: if that
     /// has changed, or something that nobody saw has been done about it, the
     /// gate is asked again.
     pub(super) fn retry_step(
@@ -320,7 +320,7 @@ impl Machine {
             | Action::Note => None,
         });
         let Some((step, ask)) = ask else {
-            let message = format!("step `{name}` is no question");
+            let message = format!("step `{name}` is not a question");
             let step = Some(name.to_owned());
             return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };

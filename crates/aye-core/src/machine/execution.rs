@@ -72,7 +72,7 @@ impl Machine {
             }
             Action::Ask(_) | Action::Return { .. } | Action::Note => return Ok(None),
         };
-        // A nested step goes on where it was: its limit is the one it began with.
+        // A nested step continues where it was: its limit is the one it began with.
         let until = match task {
             Task::Nested(_) => *deadline,
             _ => self.step_deadline(step, world.now),
@@ -201,10 +201,18 @@ impl Machine {
 
     /// How long a step may take, whatever the run may.
     pub(super) fn own_limit(&self, step: &Step) -> Option<Duration> {
+        let own = self.named_limit(step);
+        // The steps inside have limits of their own.
+        let longest = self.limits.longest_step.filter(|_| !step.action.is_nested());
+        [own, longest].into_iter().flatten().min()
+    }
+
+    /// The limit that a step names, or the usual one.
+    fn named_limit(&self, step: &Step) -> Option<Duration> {
         match step.timeout {
             StepTimeout::After(limit) => Some(limit),
             StepTimeout::Unlimited => None,
-            // A terminal is in somebody's hands; the steps inside have limits of their own.
+            // A terminal is in someone's hands; the steps inside have limits of their own.
             StepTimeout::Default if step.interactive || step.action.is_nested() => None,
             // `aye.toml` may say how long a tool takes.
             StepTimeout::Default if matches!(step.action, Action::Tool { .. }) => None,

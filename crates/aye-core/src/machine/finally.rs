@@ -2,7 +2,7 @@
 //!
 //! How a run ends is recorded first (`skill_finishing`), then the steps of
 //! `finally` are entered one after the other, and then the same end is recorded
-//! for good: so a run that is cut off in `finally` goes on inside it.
+//! for good: so a run that is cut off in `finally` continues inside it.
 
 use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind, Finishing, Range, RunEnd};
@@ -19,7 +19,9 @@ impl Machine {
     /// Whether `finally` is still to run before the run is over.
     pub fn has_finally_ahead(&self) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        self.flow.finally().is_some() && !only && self.state.finally.is_none()
+        // Without its name a run has done nothing, and may do nothing.
+        let may = !only && !self.state.needs_name();
+        self.flow.finally().is_some() && may && self.state.finally.is_none()
     }
 
     /// The run is over, but for `finally`.
@@ -93,7 +95,7 @@ impl Machine {
             self.node(step).is_some_and(|(_, node)| node.step.on_error == Some(OnError::Continue));
         match record.status {
             StepStatus::Failed | StepStatus::TimedOut => !tolerated,
-            // A no inside it is no failure.
+            // A no inside it is not a failure.
             StepStatus::Cancelled => record.code == Some(ErrorCode::Cancelled),
             _ => false,
         }
@@ -116,7 +118,7 @@ impl Machine {
 
     /// Nobody can be asked here. In `finally` a question that nobody answers
     /// leaves its step out; says whether it did. What became of a step in doubt
-    /// somebody has to say.
+    /// someone has to say.
     pub(super) fn skip_unanswered(&mut self, world: &World, events: &mut Vec<Event>) -> bool {
         let Phase::Asking { question, .. } = &self.state.phase else { return false };
         if self.state.finally.is_none() || question.purpose == Purpose::Recover {
@@ -125,7 +127,11 @@ impl Machine {
         let stops = |value: &String| !question.continues(&value.as_str().into());
         let applied = usable_default(question).filter(stops);
         let question = question.id.clone();
-        self.emit(EventKind::ConfirmationExpired { question, applied }, world, events);
+        self.emit(
+            EventKind::ConfirmationExpired { question, applied, withdrawn: false },
+            world,
+            events,
+        );
         self.advance(world, events);
         true
     }
@@ -134,8 +140,10 @@ impl Machine {
     fn close_question(&mut self, world: &World, events: &mut Vec<Event>) {
         let follows = self.state.finally.is_some() || self.has_finally_ahead();
         if let (Phase::Asking { question, .. }, true) = (&self.state.phase, follows) {
-            let question = question.id.clone();
-            let closed = EventKind::ConfirmationExpired { question, applied: None };
+            // Its own time may be up, and the run ends for that.
+            let withdrawn = self.in_time(question, world.now).is_ok();
+            let (question, applied) = (question.id.clone(), None);
+            let closed = EventKind::ConfirmationExpired { question, applied, withdrawn };
             self.emit(closed, world, events);
         }
     }

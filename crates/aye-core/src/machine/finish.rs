@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::error_code::ErrorCode;
 use crate::event::{
-    BadOutcome, Event, EventKind, PauseReason, ProcessRecord, Proposal, Remembered, StepCompleted,
-    StepFailed, Stopping,
+    BadOutcome, Event, EventKind, MemoryKind, PauseReason, ProcessRecord, Proposal, Remembered,
+    StepCompleted, StepFailed, Stopping,
 };
 use crate::flow::Target;
 use crate::input::{End, Finished};
@@ -51,10 +51,6 @@ impl Machine {
     ) {
         let Finished { execution, end, process, took, known, learned, note, agreed, log, .. } =
             finished;
-        for what in learned {
-            let what = self.masked_memory(what);
-            self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
-        }
         let duration_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let process = process.map(|process| self.masked(process));
         let stopping = self.state.stopping.clone();
@@ -217,6 +213,14 @@ impl Machine {
         let interrupted = matches!(&kind, EventKind::StepFailed(failed) if failed.outcome == BadOutcome::Interrupted);
         let failed = matches!(&kind, EventKind::StepFailed(failed)
             if matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout));
+        let completed = matches!(&kind, EventKind::StepCompleted(_));
+        for what in learned {
+            // What a step wrote down counts if it was completed, and only then.
+            if completed || what.kind != MemoryKind::State {
+                let what = self.masked_memory(what);
+                self.emit(EventKind::MemoryLearned(Box::new(what)), world, events);
+            }
+        }
         self.emit(kind, world, events);
         if let (true, None, Some(known)) = (failed, &stopping, known)
             && self.state.finally.is_none()

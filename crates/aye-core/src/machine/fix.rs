@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::event::{Event, EventKind, HealTriggered, MemoryKind, Remembered, RetryReason};
 use crate::fix::{FixPlan, KnownFix};
@@ -25,49 +25,118 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let Some(plan) = self.plan(step, known, world) else { return };
+        let (message, fix) = match self.plan(step, known, world) {
+            Ok(Some(plan)) => (known.message.clone(), Some(Box::new(plan))),
+            Ok(None) => return,
+            // Said once in a run.
+            Err(_) if self.state.fixes.contains_key(&known.id) => return,
+            Err(why) => {
+                (format!("`{}` is for this error and was not used: {why}", known.short), None)
+            }
+        };
         let recalled = Remembered {
             kind: MemoryKind::Fix,
-            id: Some(plan.id.clone()),
+            id: Some(known.id.clone()),
             step: Some(step.to_owned()),
-            message: self.secrets.mask(&known.message),
-            fix: Some(Box::new(plan)),
+            message: self.secrets.mask(&message),
+            fix,
             lesson: None,
         };
         self.emit(EventKind::MemoryRecalled(Box::new(recalled)), world, events);
     }
 
-    /// What exactly the fix does here; nothing if it cannot be used.
-    fn plan(&self, step: &str, known: &KnownFix, world: &World) -> Option<FixPlan> {
+    /// What exactly the fix does here; nothing if it has been used as often as
+    /// it may be in a run.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    fn plan(&self, step: &str, known: &KnownFix, world: &World) -> Result<Option<FixPlan>, String> {
         let used = self.state.fixes.get(&known.id).copied().unwrap_or(0);
         if self.state.winding_down.is_some() || used >= known.max_uses {
-            return None;
+            return Ok(None);
         }
-        let (_, node) = self.node(step)?;
+        let Some((_, node)) = self.node(step) else { return Ok(None) };
+        if let Some(obstacle) = &known.obstacle {
+            return Err(obstacle.clone());
+        }
         let gated = self.is_bound(&node.step) || node.step.confirmation.is_some();
         // Nobody has approved what would stand in for it.
         if known.replace.is_some() && gated {
-            return None;
+            return Err("a person agreed to the step, not to what would stand in for it".to_owned());
+        }
+        let act = known.replace.clone().or_else(|| known.first.clone());
+        let replaces = known.replace.is_some();
+        let id = known.id.clone();
+        if known.looks_up() {
+            if known.first.is_none() {
+                return Err("its arguments use `first`, and it looks nothing up".to_owned());
+            }
+            let args = known.args.clone();
+            return Ok(Some(FixPlan { id, edits: None, act, replaces, args }));
         }
         let mut edits = None;
         if !known.args.is_empty() {
-            let mut scope = self.scope(world);
-            let old = self.given_to(&node.step, &scope).unwrap_or_default();
-            let locals = Arc::make_mut(&mut scope.locals);
-            locals.insert("args".to_owned(), Value::Object(old.clone()));
-            locals.insert("error".to_owned(), json!(self.error_of(step)));
-            let new = text::render_value(&Value::Object(known.args.clone()), &scope).ok()?;
-            let set = new.as_object()?.clone();
-            let same = set.iter().all(|(name, value)| old.get(name) == Some(value));
-            let changed = Edits { set, only: false, remember: None };
-            self.check_edits(step, &changed, world).ok()?;
-            edits = Some(changed).filter(|_| !same);
+            match self.fixed_args(step, &known.args, None, world) {
+                Ok(changed) => edits = Some(changed),
+                // The repair alone may be what helps.
+                Err(NotFixed::Same) if act.is_some() => {}
+                Err(why) => return Err(why.to_string()),
+            }
         }
-        let act = known.replace.clone().or_else(|| known.first.clone());
         if edits.is_none() && act.is_none() {
-            return None;
+            return Err("it does nothing".to_owned());
         }
-        Some(FixPlan { id: known.id.clone(), edits, act, replaces: known.replace.is_some() })
+        Ok(Some(FixPlan { id, edits, act, replaces, args: Map::new() }))
+    }
+
+    /// What a step is given instead, by these templates.
+    fn fixed_args(
+        &self,
+        step: &str,
+        args: &Map<String, Value>,
+        first: Option<Value>,
+        world: &World,
+    ) -> Result<Edits, NotFixed> {
+        let (_, node) = self.node(step).ok_or(NotFixed::Same)?;
+        let mut scope = self.scope(world);
+        let old = self.given_to(&node.step, &scope).unwrap_or_default();
+        let locals = Arc::make_mut(&mut scope.locals);
+        locals.insert("args".to_owned(), Value::Object(old.clone()));
+        locals.insert("error".to_owned(), json!(self.error_of(step)));
+        locals.extend(first.map(|first| ("first".to_owned(), first)));
+        let new = text::render_value(&Value::Object(args.clone()), &scope)
+            .map_err(|error| NotFixed::Template(error.to_string()))?;
+        let set = new.as_object().cloned().unwrap_or_default();
+        if set.iter().all(|(name, value)| old.get(name) == Some(value)) {
+            return Err(NotFixed::Same);
+        }
+        let changed = Edits { set, only: false, remember: None };
+        self.check_edits(step, &changed, world)
+            .map_err(|refusal| NotFixed::Refused(refusal.to_string()))?;
+        Ok(changed)
+    }
+
+    /// The fix with what it looked up in it.
+    ///
+    /// # Errors
+    /// Why that does not help.
+    pub(super) fn with_look_up(
+        &self,
+        step: &str,
+        fix: &FixPlan,
+        found: &Value,
+        world: &World,
+    ) -> Result<FixPlan, String> {
+        if fix.args.is_empty() {
+            return Ok(fix.clone());
+        }
+        // What is changed is written down.
+        if self.secrets.mask_value(found) != *found {
+            return Err("what was looked up holds a secret".to_owned());
+        }
+        let edits = self.fixed_args(step, &fix.args, Some(found.clone()), world);
+        let edits = edits.map_err(|why| why.to_string())?;
+        Ok(FixPlan { edits: Some(edits), ..fix.clone() })
     }
 
     /// Carries out the fix that was recalled; says whether there is one.
@@ -121,6 +190,17 @@ impl Machine {
         };
         self.emit(retried, world, events);
     }
+}
+
+/// Why a fix cannot change what a step is given.
+#[derive(Debug, thiserror::Error)]
+enum NotFixed {
+    #[error("the step is given that already")]
+    Same,
+    #[error("its arguments cannot be made: {0}")]
+    Template(String),
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// The question before a step that nobody gated and that is about to be given

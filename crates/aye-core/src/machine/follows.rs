@@ -47,7 +47,7 @@ impl Machine {
         let first = match (ask.kind, answers.first()) {
             (AskKind::Confirm, Some(yes)) => self.comes_next(step, yes, scope.clone()),
             (AskKind::Choose, Some(_)) => Next::default(),
-            // What somebody will type is not known.
+            // What someone will type is not known.
             (AskKind::Input | AskKind::Recover, _) | (_, None) => {
                 let unknown = vec![step.name.value.clone()];
                 return Follows { unknown, ..Follows::default() };
@@ -101,6 +101,10 @@ impl Machine {
         let output = self.output_name(&step.name);
         Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());
         let mut at = self.flow.find(&step.name);
+        // The rest of `finally` runs whatever is answered.
+        if at.is_some_and(|at| self.flow.is_in_finally(at)) {
+            return Next::default();
+        }
         let mut outcome = StepOutcome::Success;
         let mut answer = Some(yes.value.as_str());
         // As far as conditions leave steps out; a loop of those is none of ours.

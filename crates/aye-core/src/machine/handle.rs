@@ -61,6 +61,9 @@ impl Machine {
                 Phase::Ended(_),
                 Input::Attach(_)
                 | Input::Inspected(_)
+                | Input::Acquired
+                | Input::Blocked(_)
+                | Input::Deadlock { .. }
                 | Input::Queued { .. }
                 | Input::Dequeued { .. }
                 | Input::Finished(_)
@@ -71,7 +74,8 @@ impl Machine {
                 | Input::Shown(_)
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
-                | Input::Leave { .. },
+                | Input::Leave { .. }
+                | Input::Rest { .. },
             ) => Err(Refusal::Ended),
 
             (
@@ -109,9 +113,22 @@ impl Machine {
                 Ok(())
             }
 
+            (Phase::Transition(_), Input::Acquired) => self.acquired(world, events),
+            (Phase::Transition(_), Input::Blocked(blocked)) => self.blocked(blocked, world, events),
+            (Phase::Transition(_), Input::Deadlock { holder }) => {
+                self.deadlocked(&holder, world, events)
+            }
+            (
+                Phase::Running { .. } | Phase::Asking { .. },
+                Input::Acquired | Input::Blocked(_) | Input::Deadlock { .. },
+            ) => Err(Refusal::NoName),
+
             (Phase::Transition(_), Input::Inspected(inspected)) => {
                 if !self.is_driven() {
                     return Err(Refusal::NotDriven);
+                }
+                if self.state.needs_name() {
+                    return Err(Refusal::NothingToInspect);
                 }
                 self.go_on_with(*inspected, world, events);
                 Ok(())
@@ -252,7 +269,7 @@ impl Machine {
             (
                 Phase::Transition(Transition::Retrying { step, .. }),
                 Input::Request(Request::Cancel { by, reason }),
-            ) if self.is_driven() && self.cleans_up(&step) => {
+            ) if self.is_driven() && !self.state.needs_name() && self.cleans_up(&step) => {
                 let reason = reason.as_deref();
                 let failed = self.cancelled_step(step, 0, &by, reason, world.now);
                 self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
@@ -278,6 +295,7 @@ impl Machine {
                 Ok(())
             }
             (Phase::Transition(_), Input::Tick { .. }) => {
+                self.stop_waiting_in_time(world, events);
                 self.advance(world, events);
                 Ok(())
             }
@@ -335,6 +353,20 @@ impl Machine {
                     return Ok(());
                 }
                 self.pause(PauseReason::Waiting, Some(message), world, events);
+                Ok(())
+            }
+
+            (Phase::Running { nested: false, .. } | Phase::Transition(_), Input::Rest { .. }) => {
+                Err(Refusal::Busy)
+            }
+            (
+                Phase::Running { nested: true, .. } | Phase::Asking { .. },
+                Input::Rest { message },
+            ) => {
+                if !self.is_driven() {
+                    return Err(Refusal::NotDriven);
+                }
+                self.pause(PauseReason::Resting, Some(message), world, events);
                 Ok(())
             }
         }

@@ -148,6 +148,14 @@ impl Machine {
             End::TimedOut => Some("timed out".to_owned()),
             End::Stopped => Some("it was stopped".to_owned()),
         };
+        // What was looked up decides what the step is given.
+        let (message, fix) = match (message, &healing.fix) {
+            (None, Some(fix)) => match self.with_look_up(&step, fix, &result, world) {
+                Ok(fix) => (None, Some(fix)),
+                Err(why) => (Some(format!("the fix was not used: {why}")), None),
+            },
+            (message, _) => (message, None),
+        };
         let healed = message.is_none();
         let completed = EventKind::AutoHealCompleted {
             step: step.clone(),
@@ -158,7 +166,7 @@ impl Machine {
             duration_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         };
         self.emit(completed, world, events);
-        if let (true, Some(fix)) = (healed, &healing.fix) {
+        if let (true, Some(fix)) = (healed, &fix) {
             if fix.replaces {
                 let value = self.secrets.mask_value(&result);
                 self.complete(self.done_at_once(&step, value), world, events);

@@ -1,16 +1,17 @@
 //! The machine: inputs in, events out, and what to do next.
 //!
 //! [`Machine::handle`] records what the world said as an event (`handle.rs`)
-//! and then goes on recording consequences until the run rests: a step runs,
+//! and then continues recording consequences until the run rests: a step runs,
 //! a question is open, or it is over (`advance.rs`). Every event is folded
 //! into the state as it is made, and decisions look at the state only, so a
-//! journal cut anywhere goes on the same way. [`Machine::next_effect`] reads from
+//! journal cut anywhere continues the same way. [`Machine::next_effect`] reads from
 //! the state what the driver should do.
 //!
 //! | concern | file |
 //! |---|---|
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
+//! | the name that one run at a time has | `concurrency` |
 //! | before a step acts | `enter`, `ask`, `execution`, `label` |
 //! | what a yes leads to and covers | `follows`, `covers` |
 //! | how its action ended | `finish`, `guard`, `retry` |
@@ -25,6 +26,7 @@
 mod advance;
 mod answer;
 mod ask;
+mod concurrency;
 mod covers;
 mod edit;
 mod enter;

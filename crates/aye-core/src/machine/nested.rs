@@ -102,6 +102,8 @@ impl Machine {
                 let mut locals = IndexMap::clone(&scope.locals);
                 locals.insert("error".to_owned(), json!(self.error_of(&step.name)));
                 locals.insert("failed".to_owned(), json!(step.name.value));
+                let given = self.given_to(step, &scope).unwrap_or_default();
+                locals.insert("args".to_owned(), Value::Object(given));
                 Ok(steps(flow(&self.repair_steps(healing)), locals))
             }
             (ChildBody::Form, _) => {
@@ -220,7 +222,7 @@ impl Machine {
             other => {
                 return Err(TextError {
                     hint: Some("give it a list, a mapping, or text with a line for each".into()),
-                    ..TextError::new(format!("`{other}` is no list"))
+                    ..TextError::new(format!("`{other}` is not a list"))
                 });
             }
         };

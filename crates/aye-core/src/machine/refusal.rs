@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The same person agreed already.
     #[error("{0} has agreed already; another person has to")]
     AlreadyAgreed(String),
-    /// Whoever started the run does not count.
+    /// Anyone who started the run does not count.
     #[error("{0} started the run; another person has to agree")]
     Starter(String),
     /// Those who must agree chose differently.
@@ -93,6 +93,9 @@ pub enum Refusal {
     /// The run does not wait for anything to be looked at.
     #[error("nothing is to be looked at")]
     NothingToInspect,
+    /// The run does not wait for the name of its `concurrency`.
+    #[error("the run does not wait for a name")]
+    NoName,
     /// Nobody drives the run.
     #[error("nobody drives the run")]
     NotDriven,

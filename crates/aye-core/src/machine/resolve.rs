@@ -96,7 +96,7 @@ impl Machine {
         let status = self.state.steps.get(&step).map(|record| record.status);
         if let Some(StepStatus::Unknown | StepStatus::Interrupted) = status {
             // Nothing runs after a step that may or may not have happened,
-            // not even its clean-up, until somebody has said what became of it.
+            // not even its clean-up, until someone has said what became of it.
             let note = format!("nobody said what became of `{step}`");
             let timed_out = || RunEnd::Failed {
                 why: FailReason::RunTimedOut,
@@ -220,7 +220,7 @@ impl Machine {
                 };
                 let attempt = record.map_or(1, |record| record.attempt.max(1)) + 1;
                 let why = match answer {
-                    // Whoever filled the form in saw the change that Aye proposes.
+                    // Anyone who filled the form in saw the change that Aye proposes.
                     Some(Answer { prompter: Channel::Elicited, .. }) if choice == "fix" => {
                         RetryReason::Answer
                     }
@@ -258,8 +258,8 @@ impl Machine {
             }
             Some(_) | None => {
                 let message = match by {
-                    Some(by) => format!("`{step}` was given up by {by}"),
-                    None => format!("`{step}` was given up"),
+                    Some(by) => format!("`{step}` was aborted by {by}"),
+                    None => format!("`{step}` was aborted"),
                 };
                 self.fail_run(FailReason::Aborted, &message, Some(step), None, world, events);
             }

@@ -15,7 +15,7 @@ use crate::event::{
 use crate::facts::{Inspected, Inspection};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
-use crate::journal::{Finally, FoldError, Phase, State, Status, Transition};
+use crate::journal::{Blocked, Finally, FoldError, Phase, State, Status, Transition};
 use crate::nested::{Parent, ParentScope};
 use crate::skill::{AskLimits, HealRule, stricter};
 use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
@@ -27,6 +27,8 @@ use crate::secrets::{Secrets, secret_marker};
 pub struct Limits {
     /// The time-out of a step that names none; `None` is no limit.
     pub step_timeout: Option<Duration>,
+    /// No step takes longer, whatever it names; `None` is no limit.
+    pub longest_step: Option<Duration>,
     /// What `{{ x | safe }}` may put into a `shell:` script.
     pub verbatim: Verbatim,
     /// Heal rules of the project; those of the skill come first.
@@ -39,6 +41,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             step_timeout: Some(Duration::from_secs(120)),
+            longest_step: None,
             verbatim: Verbatim::default(),
             heal: Arc::default(),
             ask: AskLimits::default(),
@@ -83,6 +86,10 @@ pub struct Start {
     pub starter: Option<String>,
     /// The epoch of the driver's lease.
     pub epoch: u64,
+    /// The names of `concurrency` that the runs around it have: it shares them.
+    pub shared_names: Vec<String>,
+    /// Another run has the name of its `concurrency`: it begins by waiting.
+    pub blocked: Option<Blocked>,
 }
 
 /// Why a run cannot begin.
@@ -95,6 +102,14 @@ pub enum StartError {
         step: String,
         /// The nearest that exists.
         nearest: Option<String>,
+    },
+    /// The name of `concurrency` cannot be used.
+    #[error("the name of `concurrency` {message}")]
+    Concurrency {
+        /// What is wrong with it.
+        message: String,
+        /// What to write instead.
+        hint: Option<String>,
     },
     /// `--from` or `--only` names a step of `finally`.
     #[error("step `{step}` belongs to `finally`, which runs at the end of a run")]
@@ -120,11 +135,11 @@ pub struct Machine {
     /// `None` as long as it only looks.
     pub(super) epoch: Option<u64>,
     /// It was cut off, and so many of its processes were ended; for the next
-    /// event that says that somebody takes it up.
+    /// event that says that someone takes it up.
     survivors: Option<u32>,
     /// What the host has seen, for the decision that follows.
     pub(super) inspected: Option<Box<Inspected>>,
-    /// What the host has to look at before the run goes on.
+    /// What the host has to look at before the run continues.
     pub(super) wanted: Option<Box<Inspection>>,
 }
 
@@ -176,9 +191,10 @@ impl Machine {
             step_list: planned(&flow, listed),
             started_by: start.started_by,
             starter: start.starter,
+            concurrency: None,
             epoch: start.epoch,
         };
-        let event = Event {
+        let mut event = Event {
             v: VERSION,
             run: start.run,
             seq: 1,
@@ -191,13 +207,17 @@ impl Machine {
         };
         let epoch = Some(state.epoch);
         let mut machine = Self::new(flow, limits, secrets, state, start.outer, epoch);
+        if let Some(name) = machine.name_to_claim(&start.shared_names, world)? {
+            machine.claim(name, &mut event);
+        }
         let mut events = vec![event];
+        machine.begin_claim(start.blocked, world, &mut events);
         machine.advance(world, &mut events);
         Ok((machine, events))
     }
 
     /// A run as its journal says it stands. [`crate::input::Input::Attach`]
-    /// makes it go on under a new epoch; [`Self::under`] goes on speaking to it
+    /// makes it continue under a new epoch; [`Self::under`] continues speaking to it
     /// under one that was taken before.
     pub fn restore(
         flow: Arc<Flow>,
@@ -267,6 +287,7 @@ impl Machine {
                 Some(why) => Effect::Rest(Some(why)),
                 None => Effect::Ask(question.clone()),
             },
+            Phase::Transition(_) if self.is_driven() && self.state.needs_name() => Effect::Acquire,
             Phase::Transition(between) => match (between, self.state.paused) {
                 (Transition::Retrying { not_before: Some(until), .. }, None) => {
                     Effect::Wait { until: *until }
@@ -314,6 +335,10 @@ impl Machine {
     /// When to send [`crate::input::Input::Tick`].
     pub fn wake_at(&self) -> Option<Timestamp> {
         match &self.state.phase {
+            // Its time stands still; that of the step around it does not.
+            Phase::Transition(_) if self.state.needs_name() => {
+                self.state.started.deadline.filter(|_| self.state.started.parent.is_some())
+            }
             Phase::Transition(Transition::Retrying { not_before, .. }) => {
                 [*not_before, self.state.deadline()].into_iter().flatten().min()
             }
@@ -381,7 +406,7 @@ impl Machine {
         }
     }
 
-    /// The same for a step that is about to be entered: one that somebody agreed
+    /// The same for a step that is about to be entered: one that someone agreed
     /// to at an earlier question sees the outside as it was then.
     pub(super) fn scope_of(&self, step: &str, world: &World) -> Scope {
         match self.state.covered.get(step).filter(|_| self.state.phase.is_between_visits()) {

@@ -68,7 +68,7 @@ impl Machine {
         record.is_some_and(|record| record.code == Some(ErrorCode::UsuallyFails))
     }
 
-    /// Whether somebody is asked what to do about this end of a step, if
+    /// Whether someone is asked what to do about this end of a step, if
     /// nothing else is done about it.
     fn asks_about(&self, step: &Step, close: &StepOutcome) -> bool {
         if self.state.winding_down.is_some() || self.state.finally.is_some() {
@@ -79,10 +79,10 @@ impl Machine {
             _ if failed && self.is_blocked(&step.name) => true,
             Some(OnError::Ask) => failed || *close == StepOutcome::Guarded,
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
-            // Whoever was asked inside a nested step has decided already.
+            // Anyone who was asked inside a nested step has decided already.
             None => {
-                let somebody = self.state.driver.attended && !self.state.started.yes;
-                failed && somebody && !step.action.is_nested()
+                let someone = self.state.driver.attended && !self.state.started.yes;
+                failed && someone && !step.action.is_nested()
             }
         }
     }

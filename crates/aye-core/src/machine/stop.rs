@@ -64,8 +64,8 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        let closed =
-            EventKind::ConfirmationExpired { question: question.id.clone(), applied: None };
+        let (id, applied) = (question.id.clone(), None);
+        let closed = EventKind::ConfirmationExpired { question: id, applied, withdrawn: true };
         self.emit(closed, world, events);
         let (step, execution) = (question.step.clone(), self.execution_of(question));
         let failed = self.cancelled_step(step, execution, by, reason, world.now);
@@ -142,7 +142,7 @@ impl Machine {
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        // A step is no clean-up of itself: its outcome may be in doubt.
+        // A step is not a clean-up of itself: its outcome may be in doubt.
         let target = self.node(step).and_then(|(id, node)| {
             node.routes.cancelled.filter(|target| *target != Target::Step(id))
         });

@@ -49,7 +49,7 @@ pub(super) fn validate_answer(
     }
 }
 
-/// Whether a step that failed is tried again because somebody says so after the
+/// Whether a step that failed is tried again because someone says so after the
 /// run has ended. What else its gate wants is asked for before it runs.
 pub(super) fn weigh_retry(question: &Question, answer: Option<&Answer>) -> Result<(), Refusal> {
     match answer {
@@ -109,10 +109,15 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
         Channel::Terminal
         | Channel::Command
         | Channel::Desktop
+        | Channel::Zenity
+        | Channel::Kdialog
+        | Channel::Notification
         | Channel::Editor
         | Channel::Web
         | Channel::Assistant
         | Channel::Elicited
+        | Channel::Message
+        | Channel::DropBox
             if !person && question.is_guarded() =>
         {
             let why = "a person has to answer this question".to_owned();
@@ -121,8 +126,15 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
                 None => why,
             });
         }
-        Channel::Terminal | Channel::Command | Channel::Desktop | Channel::Editor => {}
+        Channel::Notification | Channel::Message | Channel::DropBox
+            if !answer.value.as_str().is_some_and(|v| question.takes_button(v)) =>
+        {
+            return refuse("a button or a file may not give this answer".to_owned());
+        }
+        Channel::Terminal | Channel::Command | Channel::Editor => {}
+        Channel::Desktop | Channel::Zenity | Channel::Kdialog | Channel::Notification => {}
         Channel::Web | Channel::Assistant | Channel::Elicited => {}
+        Channel::Message | Channel::DropBox => {}
     }
     let shown = person || *prompter == Channel::Elicited && answer.started_by().is_none();
     match answer.value.as_str() {

@@ -17,7 +17,7 @@ const UNITS: [(&str, u64); 5] =
 /// Thirty years: as good as for ever, and far from any overflow.
 const LONGEST: u64 = 30 * 365 * 86_400_000;
 
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
     /// Nothing there.
@@ -27,7 +27,7 @@ pub enum DurationError {
     #[error("{} has no unit", quote(.0))]
     NoUnit(String),
     /// A unit nobody knows.
-    #[error("{} is no unit of time", quote(.0))]
+    #[error("{} is not a unit of time", quote(.0))]
     UnknownUnit(String),
     /// Units twice, or not from long to short.
     #[error("the units are not in the order `d`, `h`, `m`, `s`, `ms`")]
@@ -36,7 +36,7 @@ pub enum DurationError {
     #[error("longer than 30 years")]
     TooLong,
     /// Anything else.
-    #[error("{} is no duration", quote(.0))]
+    #[error("{} is not a duration", quote(.0))]
     Malformed(String),
 }
 

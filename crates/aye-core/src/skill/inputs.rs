@@ -57,7 +57,7 @@ impl InputType {
 }
 
 impl InputSpec {
-    /// Whether somebody has to give it.
+    /// Whether someone has to give it.
     pub fn has_to_be_given(&self) -> bool {
         self.required && self.default.is_none() && self.from.is_none()
     }

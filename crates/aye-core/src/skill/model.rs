@@ -36,6 +36,8 @@ pub struct Skill {
     pub body: Body,
     /// Steps that run however the others ended.
     pub finally: Vec<Step>,
+    /// The name that one run at a time has.
+    pub concurrency: Option<Template>,
     /// Named results, rendered when the run completes.
     pub outputs: Vec<OutputSpec>,
     /// Limit for the whole run.
@@ -142,8 +144,8 @@ pub struct Step {
     pub output: Option<Spanned<String>>,
     /// Time limit of the action itself.
     pub timeout: StepTimeout,
-    /// What a failure means. If nothing is said, somebody is asked where
-    /// somebody is there; otherwise the run fails.
+    /// What a failure means. If nothing is said, someone is asked where
+    /// someone is there; otherwise the run fails.
     pub on_error: Option<OnError>,
     /// Environment overlay; `None` removes a variable.
     pub env: IndexMap<String, Option<Template>>,
@@ -449,9 +451,9 @@ pub enum OnError {
     /// Take the failure path, or stop the run.
     #[default]
     Fail,
-    /// Go on as if it had succeeded; its result is unset.
+    /// Continue as if it had succeeded; its result is unset.
     Continue,
-    /// Ask somebody: retry, it was done, skip, abort.
+    /// Ask someone: retry, it was done, skip, abort.
     Ask,
     /// Repair what is known to be wrong and try once more; then fail.
     AutoHeal,
@@ -481,7 +483,7 @@ pub struct Ask {
     pub by: By,
     /// How many different people must agree.
     pub approvals: u32,
-    /// Whoever started the run is none of them.
+    /// Anyone who started the run is none of them.
     pub not_starter: bool,
     /// A one-time code is needed.
     pub reauth: bool,
@@ -509,7 +511,9 @@ impl Ask {
 }
 
 /// The kinds of question a skill can ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {
     /// Yes or no, or options with actions.
@@ -571,17 +575,19 @@ pub struct Choice {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceAction {
-    /// Go on.
+    /// Continue.
     #[default]
     Proceed,
     /// Decline.
     Cancel,
-    /// Leave this step out and go on.
+    /// Leave this step out and continue.
     Skip,
 }
 
 /// Who may answer a question.
-#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// Anybody, an assistant that relays included.

@@ -19,7 +19,7 @@ const UNITS: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 
-/// Why a text is no amount of memory.
+/// Why a text is not an amount of memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// A number without a unit.
@@ -29,7 +29,7 @@ pub enum SizeError {
     #[error("no memory at all")]
     Nothing,
     /// Anything else.
-    #[error("{} is no amount of memory", quote(.0))]
+    #[error("{} is not an amount of memory", quote(.0))]
     Malformed(String),
 }
 

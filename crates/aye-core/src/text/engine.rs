@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehav
 use super::moment::Moment;
 use super::{compare, filters, functions};
 
-/// Bounds the work of one template: loops over long lists are no programs.
+/// Bounds the work of one template: loops over long lists are not programs.
 const FUEL: u64 = 1_000_000;
 
 static STRICT: LazyLock<Environment<'static>> = LazyLock::new(|| make(UndefinedBehavior::Strict));

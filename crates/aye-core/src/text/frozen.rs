@@ -1,4 +1,4 @@
-//! The outside as it was when somebody was asked.
+//! The outside as it was when someone was asked.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -98,7 +98,7 @@ struct Missing<'a> {
     /// What it is missing in.
     parent: String,
     key: &'a str,
-    /// The keys there are; none if it is no mapping.
+    /// The keys there are; none if it is not a mapping.
     keys: Option<Vec<String>>,
     /// What the parent is.
     kind: &'static str,

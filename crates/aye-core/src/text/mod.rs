@@ -1,6 +1,6 @@
 //! Templates and conditions: text from a skill, values from a run.
 //!
-//! A [`Scope`] knows every name a template may use; [`render`] turns a
+//! A [`Scope`] knows every name a template may use; [`mod@render`] turns a
 //! template into a value, [`text`] into text, [`holds`] a condition into yes
 //! or no. Values are only ever data: nothing rendered is rendered again, and
 //! [`shell_script`] hands them to a shell as variables, not as text.
@@ -33,7 +33,7 @@ pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,
 };
-pub use scope::{BUILT_IN, Elsewhere, Expressions, Names, Scope, World};
+pub use scope::{BUILT_IN, Elsewhere, Expressions, MEMORY, MEMORY_ERROR, Names, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, Verbatim, shell_script};
 pub use unknown_word::{UnknownWord, unknown_word_in, unknown_word_in_condition};

@@ -1,6 +1,6 @@
 //! Expressions that the template engine cannot read.
 //!
-//! `{{ any(x for x in xs) }}` is no Jinja, but it is Python. Such pieces of a
+//! `{{ any(x for x in xs) }}` is not Jinja, but it is Python. Such pieces of a
 //! template are taken out, evaluated by [`Expressions`] when the engine comes
 //! to them, and come back as values: never as text of the template.
 
@@ -15,7 +15,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
 use super::render::TextError;
-use super::scope::{BUILT_IN, Expressions, Scope};
+use super::scope::{BUILT_IN, Expressions, Scope, is_work_memory};
 
 /// What stands in a template for an expression that was taken out.
 pub(super) const EXPRESSION: &str = "__expression";
@@ -121,7 +121,7 @@ fn readable<'s>(
     Some(Cow::Owned(format!(" {EXPRESSION}({}) {filters}", foreign.len() - 1)))
 }
 
-/// Whether something is called there that is no function of the engine.
+/// Whether something is called there that is not a function of the engine.
 pub(super) fn calls_foreign(text: &str, names: &HashSet<String>) -> bool {
     names.iter().any(|name| is_call(text, name) && !super::engine::is_function(name))
 }
@@ -355,7 +355,9 @@ fn with_variables(
         if BUILT_IN.contains(&name) || super::engine::is_function(name) {
             continue;
         }
-        if let Some(value) = state.lookup(name).filter(|value| !value.is_undefined()) {
+        // Work memory has functions only: expressions call them themselves.
+        let is_data = |value: &Value| !value.is_undefined() && !is_work_memory(value);
+        if let Some(value) = state.lookup(name).filter(is_data) {
             let data = super::render::to_data(&value)?;
             locals.insert(name.to_owned(), data);
         }

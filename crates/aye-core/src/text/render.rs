@@ -79,7 +79,7 @@ pub fn names_in_condition(condition: &str) -> Result<Vec<String>, TextError> {
     names_in_condition_with(condition, None)
 }
 
-/// As [`names_in`], with somebody who reads what the engine cannot.
+/// As [`names_in`], with someone who reads what the engine cannot.
 pub fn names_in_with(
     template: &str,
     expressions: Option<&dyn Expressions>,
@@ -93,7 +93,7 @@ pub fn names_in_with(
     })?
 }
 
-/// As [`names_in_condition`], with somebody who reads what the engine cannot.
+/// As [`names_in_condition`], with someone who reads what the engine cannot.
 pub fn names_in_condition_with(
     condition: &str,
     expressions: Option<&dyn Expressions>,
@@ -329,7 +329,7 @@ impl<W: Write> Write for Limited<W> {
 
 pub(super) fn to_data(value: &minijinja::Value) -> Result<Value, TextError> {
     serde_json::to_value(value)
-        .map_err(|error| TextError::new(format!("the result is no data: {error}")))
+        .map_err(|error| TextError::new(format!("the result is not data: {error}")))
 }
 
 fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {

@@ -18,12 +18,19 @@ use super::render::TextError;
 pub const BUILT_IN: [&str; 10] =
     ["inputs", "env", "branch", "workspace", "worktree", "now", "today", "run", "skill", "steps"];
 
+/// What the names of work memory begin with, for [`Names::look_up`]: `memory:KEY`
+/// is what a file of it holds, `memory:KEY?QUERY` the list of what a query finds.
+pub const MEMORY: &str = "memory:";
+
+/// The one key of what stands for a name of work memory that makes no sense.
+pub const MEMORY_ERROR: &str = "memory error";
+
 /// What only the outside knows. Looked up when a template uses it, not before.
 pub trait Names: Send + Sync {
     /// An environment variable.
     fn env(&self, name: &str) -> Option<String>;
 
-    /// `branch`, `workspace`, `worktree` or `today`.
+    /// `branch`, `workspace`, `worktree` or `today`, or a name of work memory.
     fn look_up(&self, name: &str) -> Option<Value>;
 
     /// Who reads expressions that are more than the template engine can read.
@@ -37,7 +44,7 @@ pub trait Names: Send + Sync {
     }
 }
 
-/// A scope that is held by somebody else.
+/// A scope that is held by someone else.
 pub trait Elsewhere: Send + Sync {
     /// The value of a name.
     fn value(&self, name: &str) -> Option<Value>;
@@ -138,6 +145,7 @@ impl Scope {
                 Some(Value::Object(known.collect()))
             }
             "branch" | "workspace" | "worktree" | "today" => self.world.names.look_up(name),
+            state if state.starts_with(MEMORY) => self.world.names.look_up(state),
             local if self.locals.contains_key(local) => self.locals.get(local).cloned(),
             output => plain(self.outputs.get(output)?, self.secrets.answer(output)),
         }
@@ -195,9 +203,16 @@ impl Scope {
             && self.secrets.answer(output).is_none()
     }
 
+    /// `memory`, where no step calls its result so.
+    fn work_memory(&self, name: &str) -> Option<minijinja::Value> {
+        let memory = || WorkMemory(Arc::clone(&self.world.names));
+        (name == "memory").then(|| minijinja::Value::from_object(memory()))
+    }
+
     fn get(&self, name: &str) -> Option<minijinja::Value> {
         if let Some(elsewhere) = self.elsewhere(name) {
-            return elsewhere.value(name).map(|value| Serde(value).into());
+            let known = elsewhere.value(name).map(|value| Serde(value).into());
+            return known.or_else(|| self.work_memory(name));
         }
         match name {
             "inputs" => Some(minijinja::Value::from_object(Inputs {
@@ -214,7 +229,10 @@ impl Scope {
             }
             name => match self.locals.get(name) {
                 Some(local) => Some(Serde(local).into()),
-                None => Self::reveal(self.outputs.get(name)?, self.secrets.answer(name)),
+                None => match self.outputs.get(name) {
+                    Some(output) => Self::reveal(output, self.secrets.answer(name)),
+                    None => self.work_memory(name),
+                },
             },
         }
     }
@@ -320,5 +338,64 @@ impl Object for Env {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         Enumerator::NonEnumerable
+    }
+}
+
+/// Whether a value is what `memory` stands for.
+pub(super) fn is_work_memory(value: &minijinja::Value) -> bool {
+    value.downcast_object_ref::<WorkMemory>().is_some()
+}
+
+/// `memory.read(KEY)` and `memory.query(KEY, QUERY)`.
+struct WorkMemory(Arc<dyn Names>);
+
+impl fmt::Debug for WorkMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("memory")
+    }
+}
+
+impl Object for WorkMemory {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn call_method(
+        self: &Arc<Self>,
+        _state: &mut minijinja::State<'_, '_>,
+        method: &str,
+        args: &[minijinja::Value],
+    ) -> Result<minijinja::Value, minijinja::Error> {
+        let wrong = |message: String| {
+            minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, message)
+        };
+        let text = |at: usize| args.get(at).and_then(|value| value.as_str());
+        let (name, empty) = match (method, args.len(), text(0), text(1)) {
+            ("read" | "read_memory", 1, Some(key), _) => {
+                (format!("{MEMORY}{key}"), Value::Object(serde_json::Map::new()))
+            }
+            ("query", 2, Some(key), Some(query)) => {
+                (format!("{MEMORY}{key}?{query}"), Value::Array(Vec::new()))
+            }
+            ("read" | "read_memory", ..) => {
+                return Err(wrong("write `memory.read(\"key\")`, with a text".to_owned()));
+            }
+            ("query", ..) => {
+                return Err(wrong(
+                    "write `memory.query(\"key\", \"path\")`, with texts".to_owned(),
+                ));
+            }
+            (other, ..) => {
+                return Err(wrong(format!(
+                    "in templates `memory` has `read` and `query`, not `{other}`; write in a \
+                     compute step"
+                )));
+            }
+        };
+        let value = self.0.look_up(&name).unwrap_or(empty);
+        match value.get(MEMORY_ERROR).and_then(Value::as_str) {
+            Some(error) => Err(wrong(error.to_owned())),
+            None => Ok(Serde(value).into()),
+        }
     }
 }

@@ -23,7 +23,7 @@ const TAGS: usize = 500;
 /// The most signs and words of one expression that can nest in its reader.
 const LINKS: usize = 400;
 
-/// What is more than this is no small work.
+/// What is more than this is not a small work.
 const FEW_LINKS: usize = 200;
 const FEW_SUMS: usize = 4;
 const GROWTH: usize = 2;

@@ -6,7 +6,7 @@ use super::tree::{Kind, Node, NodeId};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::span::Span;
 
-/// The code for a key that is no scalar.
+/// The code for a key that is not a scalar.
 pub(super) const BAD_KEY: &str = "bad-key";
 
 /// The entries read so far.

@@ -160,7 +160,7 @@ impl Reader<'_> {
                 self.finish(Node { span, kind }, 0, Weight { nodes: 1, ..Weight::default() })
             }
             // Stream and document borders, and whatever a later parser adds
-            // that is no node.
+            // that is not a node.
             _ => Ok(()),
         }
     }

@@ -116,6 +116,8 @@ fn without_such_a_question_a_tools_arguments_are_the_assistants() {
 #[test]
 fn no_fix_changes_it_or_stands_in_for_it() {
     let known = KnownFix {
+        short: String::new(),
+        obstacle: None,
         id: "fix-1".to_owned(),
         message: "it helped before".to_owned(),
         args: set(),

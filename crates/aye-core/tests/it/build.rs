@@ -162,6 +162,7 @@ fn skill(body: Body) -> Skill {
         inputs: Vec::new(),
         body,
         finally: Vec::new(),
+        concurrency: None,
         outputs: Vec::new(),
         timeout: None,
         cleanup: secs(30),
@@ -211,7 +212,7 @@ pub(crate) fn end(name: &str, status: EndStatus) -> State {
 
 // ---- the world -------------------------------------------------------------
 
-/// Names that a test can change while a run goes on.
+/// Names that a test can change while a run continues.
 #[derive(Default)]
 pub(crate) struct Fakes(Mutex<IndexMap<String, String>>);
 
@@ -270,6 +271,7 @@ pub(crate) fn driver(user: &str) -> Driver {
         host: "box".to_owned(),
         pid: 7,
         attended: false,
+        detached: false,
         namespaces: None,
     }
 }
@@ -327,6 +329,8 @@ pub(crate) fn start() -> Start {
         started_by: None,
         starter: None,
         epoch: 1,
+        shared_names: Vec::new(),
+        blocked: None,
     }
 }
 
@@ -341,7 +345,7 @@ pub(crate) fn answer_of(by: &str, value: &str) -> Answer {
 pub(crate) struct Run {
     pub(crate) machine: Machine,
     pub(crate) events: Vec<Event>,
-    /// The same as somebody reads them who has only what was written.
+    /// The same as someone reads them who has only what was written.
     stored: Vec<Event>,
     pub(crate) world: World,
     pub(crate) names: Arc<Fakes>,
@@ -580,6 +584,13 @@ pub(crate) fn brief(kind: &EventKind) -> String {
             None => "completed".to_owned(),
         },
         EventKind::SkillFailed { why, .. } => format!("failed {}", word(why)),
+        EventKind::ConcurrencyAcquired { name, waited_ms } => match waited_ms {
+            Some(ms) => format!("has {name} after {ms}"),
+            None => format!("has {name}"),
+        },
+        EventKind::ConcurrencyWaiting { name, holder, ahead } => {
+            format!("waits for {holder} ({name}, {ahead} ahead)")
+        }
         EventKind::SkillFinishing(finishing) => format!("finishing {}", finishing.end.status()),
         EventKind::SkillCancelled { why, .. } => format!("cancelled {}", word(why)),
         EventKind::MemoryRecalled(what) => format!("recalled {}", what.kind.word()),
@@ -616,6 +627,7 @@ pub(crate) fn brief(kind: &EventKind) -> String {
                 format!("{by} says {} ({})", value.as_str().unwrap_or("***"), prompter.word())
             }
         },
+        EventKind::ConfirmationExpired { withdrawn: true, .. } => "withdrawn".to_owned(),
         EventKind::ConfirmationExpired { applied, .. } => match applied {
             Some(value) => format!("expired, takes {value}"),
             None => "expired".to_owned(),

@@ -152,7 +152,7 @@ fn a_retry_runs_what_was_agreed_to() {
     assert_eq!(run.tail(1), ["a start 3"]);
 }
 
-/// Somebody gives the step another script after it has failed.
+/// Someone gives the step another script after it has failed.
 fn edit(run: &mut Run) {
     let set = json!({ "1": "other.sh" }).as_object().unwrap().clone();
     let edits = Some(Edits { set, ..Edits::default() });

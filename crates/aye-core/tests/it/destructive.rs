@@ -85,6 +85,8 @@ fn consent_to_it_is_not_remembered() {
 #[test]
 fn no_fix_stands_in_for_it_or_changes_it_unseen() {
     let known = |args: Value, replace: Option<Act>| KnownFix {
+        short: String::new(),
+        obstacle: None,
         id: "fix-1".to_owned(),
         message: "it helped before".to_owned(),
         args: args.as_object().cloned().unwrap_or_default(),

@@ -1,5 +1,5 @@
 //! Failed steps that are given something else: by people, by assistants, by
-//! memory; and runs that go on after they failed.
+//! memory; and runs that continue after they failed.
 
 use aye_core::effect::Task;
 use aye_core::error_code::ErrorCode;
@@ -42,6 +42,8 @@ fn failed(step: Step) -> Run {
 
 fn known(args: Value) -> KnownFix {
     KnownFix {
+        short: String::new(),
+        obstacle: None,
         id: "fix-1".to_owned(),
         message: "it helped before".to_owned(),
         args: match args {
@@ -169,7 +171,7 @@ fn a_known_fix_is_tried_before_anybody_is_asked() {
     fail_with(&mut run, known(json!({ "1": "v{{ args['1'] }}" })));
     assert_eq!(run.tail(4), ["a failure", "recalled fix", "a retry 2 fixed", "a start 2"]);
     assert_eq!(run.process().argv, ["deploy", "vabc", "--force"]);
-    // Once a run: then somebody is asked.
+    // Once a run: then someone is asked.
     fail_with(&mut run, known(json!({ "1": "x" })));
     assert_eq!(run.tail(2), ["a failure", "a ask recover"]);
 }
@@ -344,7 +346,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         run.send(Input::Retry(retry)).unwrap();
         let wanted = ["run00001_1_0".to_owned(), "run00001_1_1".to_owned()].to_vec();
         assert_eq!(children(&run), (wanted.clone(), again.clone()));
-        // Whoever takes it up after a crash does the same.
+        // Anyone who takes it up after a crash does the same.
         run.crash();
         run.attach();
         assert_eq!(children(&run), (wanted, again));
@@ -488,7 +490,7 @@ fn a_run_that_failed_is_tried_again_by_those_who_may() {
     assert!(written.contains("a program that run `x` started"), "{written}");
 }
 
-/// What an assistant relays about a step that consists of runs is no person's
+/// What an assistant relays about a step that consists of runs is not a person's
 /// word inside them either.
 #[test]
 fn who_said_retry_is_handed_on_to_the_runs_inside() {

@@ -41,7 +41,7 @@ fn a_live_step_is_not_lost_because_somebody_looked() {
     assert_eq!(kinds(&reaction.events), ["skill_stopping"]);
     assert!(matches!(other.state().phase, Phase::Running { .. }));
     assert_eq!(other.next_effect(), Effect::Stop { execution: 1 });
-    // Somebody who holds the lease that its driver had knows that it is gone.
+    // Someone who holds the lease that its driver had knows that it is gone.
     let mut after = look(&run).under(2);
     let reaction = after.handle(cancel(), &run.world);
     assert_eq!(kinds(&reaction.events), ["step_failed", "skill_cancelled"]);

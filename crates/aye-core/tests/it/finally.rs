@@ -373,3 +373,23 @@ fn the_recorded_end_reads_back() {
     );
     assert_eq!(serde_json::from_str::<EventKind>(&line).unwrap(), finishing);
 }
+
+#[test]
+fn a_question_of_a_run_that_is_cancelled_is_withdrawn_and_not_expired() {
+    let mut run = Run::start(with_finally(steps([asking("q", confirm("Go?")), command("a")])));
+    run.leave();
+    cancel(&mut run);
+    assert_eq!(run.tail(3), ["paused waiting", "withdrawn", "finishing cancelled"]);
+    let line = run.json();
+    assert!(line.contains(r#""withdrawn":true"#), "{line}");
+}
+
+#[test]
+fn a_yes_in_finally_starts_nothing_of_what_follows() {
+    let ask = asking("ask", confirm("Sure?"));
+    let skill = Skill { finally: vec![ask, command("tidy")], ..steps([command("a")]) };
+    let mut run = Run::start(skill);
+    run.exit(0);
+    let question = run.question();
+    assert_eq!((question.follows.as_deref(), &question.facts), (None, &None), "{question:?}");
+}

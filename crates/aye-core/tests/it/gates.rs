@@ -313,7 +313,7 @@ fn a_question_that_waits_behind_another_keeps_its_time() {
     run.send(Input::Shown(false)).unwrap();
     run.tick(3600);
     assert_eq!(run.tail(1), ["resumed"]);
-    // What was left goes on; it was not held by anybody who types.
+    // What was left continues; it was not held by anybody who types.
     run.send(Input::Shown(true)).unwrap();
     run.send(Input::Shown(true)).unwrap();
     assert_eq!(run.machine.wake_at(), Some(at("2026-01-01T02:01:00Z")));
@@ -393,12 +393,19 @@ fn who_may_answer() {
     let refused =
         |run: &mut Run, answer: Answer| matches!(run.say(answer), Err(Refusal::NotAllowed(_)));
     let human = || gate(Ask { by: By::Human, ..confirm("go?") });
-    for prompter in [Channel::Assistant, Channel::Memory, Channel::Override] {
+    for prompter in [Channel::Assistant, Channel::Memory, Channel::Override, Channel::Notification]
+    {
         assert!(refused(&mut human(), through(prompter, "ann")), "{prompter:?}");
     }
-    for prompter in
-        [Channel::Terminal, Channel::Command, Channel::Desktop, Channel::Editor, Channel::Web]
-    {
+    for prompter in [
+        Channel::Terminal,
+        Channel::Command,
+        Channel::Desktop,
+        Channel::Zenity,
+        Channel::Kdialog,
+        Channel::Editor,
+        Channel::Web,
+    ] {
         human().say(through(prompter, "ann")).unwrap();
     }
     let named = || gate(Ask { by: By::Names(vec!["ann".to_owned()]), ..confirm("go?") });
@@ -417,13 +424,37 @@ fn who_may_answer() {
 }
 
 #[test]
+fn what_a_button_of_a_notification_may_answer() {
+    let press = |run: &mut Run, value: &str| {
+        run.say(Answer::new(value, "ann", Channel::Notification)).is_ok()
+    };
+    assert!(press(&mut gate(confirm("go?")), "yes"), "a relayed word would do");
+    assert!(press(&mut gate(confirm("go?")), "no"), "declining ends the run");
+    let destructive = || {
+        let step = Step { destructive: true, ..command("a") };
+        Run::start(steps([gated(step, confirm("go?"))]))
+    };
+    assert!(destructive().question().destructive);
+    assert!(!press(&mut destructive(), "yes"), "what follows cannot be undone");
+    assert!(press(&mut destructive(), "no"));
+    for guarded in [
+        Ask { by: By::Human, ..confirm("go?") },
+        Ask { reauth: true, ..confirm("go?") },
+        Ask { typed: Some(t("prod")), ..confirm("go?") },
+        Ask { approvals: 2, ..confirm("go?") },
+    ] {
+        assert!(!press(&mut gate(guarded.clone()), "yes"), "{guarded:?}");
+    }
+}
+
+#[test]
 fn several_different_people_have_to_agree_on_the_same() {
     let ask = || Ask { approvals: 2, remember: true, ..choose("which?", &["a", "b"]) };
     let mut run = Run::start(steps([asking("q", ask())]));
     run.answer("a");
     assert_eq!(run.say(answer_of("ann", "a")), Err(Refusal::AlreadyAgreed("ann".to_owned())));
     assert_eq!(run.say(answer_of("bob", "b")), Err(Refusal::Disagrees("a".to_owned())));
-    // A rule is no person.
+    // A rule is not a person.
     for prompter in [Channel::Memory, Channel::Override] {
         let rule = Answer { prompter, ..answer_of("bob", "a") };
         assert!(matches!(run.say(rule), Err(Refusal::NotAllowed(_))));
@@ -491,7 +522,7 @@ fn gates_that_want_more_ignore_yes() {
         let run = Run::yes(steps([gated(command("a"), ask)]));
         assert_eq!(run.trace(), ["a ask gate"], "{:?}", run.question());
     }
-    // A default that declines is no yes either.
+    // A default that declines is not yes either.
     let decline = Ask {
         options: vec![crate::build::choice("no", aye_core::skill::ChoiceAction::Cancel)],
         default: Some(t("no")),

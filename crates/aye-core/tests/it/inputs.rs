@@ -20,7 +20,7 @@ fn spec(name: &str, kind: InputType) -> InputSpec {
 
 fn resolve(specs: &[InputSpec], given: &[(&str, Given)]) -> Result<Inputs, Vec<InputError>> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    // Templates in defaults are somebody else's work: mark that it was done.
+    // Templates in defaults are someone else's work: mark that it was done.
     resolve_inputs(specs, given, |value| match value.as_str() {
         Some("broken") => Err("cannot be rendered".to_owned()),
         Some(text) => Ok(json!(text.replace("{{ branch }}", "main"))),

@@ -44,7 +44,7 @@ fn a_name_that_nothing_gives_is_an_error() {
             "error unknown-name: `feature_name` is not defined anywhere | did you mean `inputs.feature_name`?"
         ]
     );
-    // Whoever asks whether it is there knows that it may not be.
+    // Anyone who asks whether it is there knows that it may not be.
     assert_eq!(
         one("  - { name: a, command: echo, args: [\"{{ nothing | default('') }}\"] }\n"),
         [
@@ -265,4 +265,40 @@ fn a_secret_in_the_arguments_of_a_program_is_warned_about() {
     ] {
         assert_eq!(said(&skill(fine)), Vec::<String>::new(), "{fine}");
     }
+}
+
+#[test]
+fn the_name_of_concurrency_is_known_before_the_first_step_and_no_secret() {
+    let one = |name: &str| {
+        said(&format!(
+            "name: demo\nconcurrency: \"{name}\"\ninputs:\n  - {{ name: env, type: string }}\n  \
+             - {{ name: token, type: secret }}\nsteps:\n  - {{ name: a, command: echo }}\n"
+        ))
+    };
+    assert_eq!(one("deploy-{{ inputs.env }}-{{ branch }}"), Vec::<String>::new());
+    assert_eq!(
+        one("deploy-{{ a }}"),
+        [
+            "error bad-concurrency: the name of `concurrency` uses `a` | use `inputs` and built-in names"
+        ]
+    );
+    assert_eq!(
+        one("deploy-{{ steps.a.status }}"),
+        [
+            "error bad-concurrency: the name of `concurrency` uses `steps.a.status` | use `inputs` and built-in names"
+        ]
+    );
+    assert_eq!(
+        one("deploy-{{ inputs.token }}"),
+        [
+            "error bad-concurrency: the name of `concurrency` uses `inputs.token` | use inputs that are not secret"
+        ]
+    );
+    assert_eq!(
+        one("deploy-{{ inputs.enw }}"),
+        ["error unknown-name: `inputs.enw` is not defined anywhere | did you mean `inputs.env`?"]
+    );
+    let empty =
+        parse("demo.yaml", "name: demo\nconcurrency: ' '\nsteps: [{ name: a, command: x }]\n");
+    assert!(empty.diagnostics.iter().any(|found| found.message == "`concurrency` is empty"));
 }

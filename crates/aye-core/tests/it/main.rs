@@ -6,6 +6,7 @@ mod advice;
 mod answers;
 mod bound;
 mod build;
+mod concurrency;
 mod covers;
 mod destructive;
 mod edits;

@@ -117,7 +117,7 @@ fn drive(
     run.send(Input::Finished(finished)).unwrap();
 }
 
-/// A schedule for somebody who has only the journals.
+/// A schedule for someone who has only the journals.
 fn rebuilt(nested: &Nested, begun: &[usize], inside: &[Option<Inside>]) -> Schedule {
     let mut schedule = Schedule::new(&through_json(nested));
     begun.iter().for_each(|index| schedule.begun(*index));

@@ -246,10 +246,10 @@ impl Walk<'_> {
         let silent = (ChoiceAction::Cancel, None);
         let default = ask.default.as_ref().map_or(silent, |value| action(value));
         match ((self.world.answers)(name), ask.timeout) {
-            // Where a question has no end, somebody says yes in the end.
+            // Where a question has no end, someone says yes in the end.
             (SILENCE | UNSEEN, StepTimeout::Unlimited) => action("yes"),
             (SILENCE, _) => default,
-            // Silence that nobody could break lets nothing continue: then somebody comes and says no.
+            // Silence that nobody could break lets nothing continue: then someone comes and says no.
             (UNSEEN, _) if default.0 != ChoiceAction::Cancel => action("no"),
             (UNSEEN, _) => default,
             (value, _) => action(value),

@@ -84,7 +84,7 @@ fn check_refusal(
     }
 }
 
-/// Silence lets a run go on only where somebody could have broken it.
+/// Silence lets a run continue only where someone could have broken it.
 fn check_silence(run: &Run, input: &Input, (state, _, count): &(State, Effect, usize)) {
     for event in &run.events[*count..] {
         if let EventKind::ConfirmationExpired { applied: Some(value), .. } = &event.kind {
@@ -169,6 +169,10 @@ fn check_journal(events: &[Event]) {
             EventKind::SkillStarted(_) => assert_eq!(n, 0),
             EventKind::SkillStopping(_) => assert!(running.is_some(), "nothing runs: {event:?}"),
             EventKind::SkillPaused { .. } | EventKind::SkillResumed { .. } => {}
+            EventKind::ConcurrencyAcquired { .. } | EventKind::ConcurrencyWaiting { .. } => {
+                assert_eq!(running, None, "a step runs without the name: {event:?}");
+                assert!(!open, "a question without the name: {event:?}");
+            }
             EventKind::MemoryRecalled(_) | EventKind::MemoryLearned(_) => {}
             EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. } => {
                 assert!(open);
@@ -280,7 +284,9 @@ fn verdict(run: &Run) -> Verdict {
             FailReason::FinalState => Verdict::FailedIn(step(state)),
             FailReason::Aborted => Verdict::AbortedAt(step(at)),
             FailReason::Finally => Verdict::FinallyFailedAt(step(at)),
-            FailReason::RunTimedOut | FailReason::Output => panic!("not scripted: {why:?}"),
+            FailReason::RunTimedOut | FailReason::Output | FailReason::Deadlock => {
+                panic!("not scripted: {why:?}")
+            }
         },
         EventKind::SkillCancelled { why, step: at, state, .. } => {
             use aye_core::event::CancelReason;
@@ -351,7 +357,7 @@ proptest! {
             run.world.now = whole[length - 1].at;
             run.crash();
             run.attach();
-            // Somebody looked: the step of unknown outcome had not happened.
+            // Someone looked: the step of unknown outcome had not happened.
             if let Phase::Asking { question, .. } = &run.machine.state().phase
                 && question.purpose == Purpose::Recover
                 && question.title == "Outcome unknown"
@@ -377,7 +383,7 @@ fn end_of(events: &[Event]) -> EventKind {
     end
 }
 
-/// Goes on after a crash and checks that the end is the one without a crash.
+/// Continues after a crash and checks that the end is the one without a crash.
 /// A retry after a crash counts as an attempt, so scripts that look at the
 /// attempt may end differently; all others must not.
 fn drive_on(run: &mut Run, fate: &Fate, whole: &[Event]) {

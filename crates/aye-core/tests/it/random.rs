@@ -221,6 +221,7 @@ pub(crate) enum Move {
     Shown(bool),
     Interrupt,
     Leave,
+    Rest,
     Attach,
     /// By a driver that had the run once, or still has it.
     AttachAgain,
@@ -264,6 +265,7 @@ impl Move {
             Self::Shown(shown) => Input::Shown(*shown),
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
             Self::Leave => Input::Leave { message: "gone".to_owned() },
+            Self::Rest => Input::Rest { message: "nobody answers".to_owned() },
             Self::Attach => attach_as(Driver { attended: true, ..driver("bob") }),
             Self::AttachAgain => Input::Attach(Attach { driver: driver("bob"), epoch: 1 }),
             Self::Retry(edits) => Input::Retry(Retry {
@@ -340,6 +342,8 @@ fn known() -> impl Strategy<Value = KnownFix> {
         || option::weighted(0.4, Just(Act { command: vec!["mend".into()], ..Act::default() }));
     let args = option::of(Just(json!({ "1": "{{ args['0'] }}-fixed" })));
     (args, act(), act(), 0..3_u32).prop_map(|(args, first, replace, max_uses)| KnownFix {
+        short: String::new(),
+        obstacle: None,
         id: "fix-1".to_owned(),
         message: "known".to_owned(),
         args: args.and_then(|args| args.as_object().cloned()).unwrap_or_default(),
@@ -381,6 +385,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         2 => any::<bool>().prop_map(Move::Shown),
         2 => Just(Move::Interrupt),
         2 => Just(Move::Leave),
+        1 => Just(Move::Rest),
         4 => Just(Move::Attach),
         1 => Just(Move::AttachAgain),
         3 => (-30..60_i64).prop_map(Move::Sleep),

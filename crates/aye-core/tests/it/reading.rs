@@ -30,7 +30,7 @@ fn whatever_names_a_result_reads_it() {
         "- { name: b, command: cat, validate: [{ condition: build }] }",
         "- { name: b, command: cat, validate: [{ command: test, args: ['{{ build }}'] }] }",
         "- { name: b, command: cat, validate: [{ expect_success: true, error_message: '{{ build }}' }] }",
-        "- { name: b, command: cat, confirmation: { message: 'Go on with {{ build }}?' } }",
+        "- { name: b, command: cat, confirmation: { message: 'Continue with {{ build }}?' } }",
         "- { name: b, confirm: 'Is it {{ build }}?' }",
         "- { name: b, input: { message: Which?, default: '{{ build }}' } }",
         "- { name: b, compute: 'result = len(build)' }",

@@ -155,7 +155,7 @@ fn failed() -> Run {
     run
 }
 
-/// A run that somebody cancels.
+/// A run that someone cancels.
 fn cancelled() -> Run {
     let skill = states([
         state(command("work"), &[("cancelled", "undo")]),

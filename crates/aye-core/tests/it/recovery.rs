@@ -69,7 +69,7 @@ fn a_step_of_unknown_outcome_is_somebodys_decision() {
     let mut run = unsure();
     run.answer("abort");
     assert_eq!(run.tail(1), ["failed aborted"]);
-    assert_eq!(run.machine.state().end_message.as_deref(), Some("`a` was given up by ann"));
+    assert_eq!(run.machine.state().end_message.as_deref(), Some("`a` was aborted by ann"));
 }
 
 #[test]

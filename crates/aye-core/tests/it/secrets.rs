@@ -97,7 +97,7 @@ fn errors_cancels_and_pauses_do_not_tell() {
         End::NotStarted {
             code: ErrorCode::SpawnFailed,
             exit_code: None,
-            message: "hunter2 is no program".to_owned(),
+            message: "hunter2 is not a program".to_owned(),
             hint: Some("not hunter2".to_owned()),
         },
         None,

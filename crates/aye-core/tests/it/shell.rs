@@ -42,6 +42,8 @@ fn each_place_is_quoted_as_it_needs() {
         ("echo {{ x }}", r#"echo "${AYE_V1}""#),
         ("echo a{{ x }}b", r#"echo a"${AYE_V1}"b"#),
         ("echo \"a {{ x }}\"", r#"echo "a ${AYE_V1}""#),
+        ("echo \"[a] {{ x }}\"", r#"echo "[a] ${AYE_V1}""#),
+        ("echo '[{{ x }}]'", r#"echo '['"${AYE_V1}"']'"#),
         ("echo 'a {{ x }}'", r#"echo 'a '"${AYE_V1}"''"#),
         ("echo $(cat {{ x }})", r#"echo $(cat "${AYE_V1}")"#),
         ("echo \"$(cat {{ x }} '{{ x }}')\"", r#"echo "$(cat "${AYE_V1}" ''"${AYE_V1}"'')""#),

@@ -246,7 +246,7 @@ fn cancelling_an_open_question_takes_the_clean_up_path() {
     ]);
     let mut run = Run::start(skill.clone());
     run.cancel("eve");
-    assert_eq!(run.tail(3), ["expired", "q cancelled, winding down", "clean start"]);
+    assert_eq!(run.tail(3), ["withdrawn", "q cancelled, winding down", "clean start"]);
     // With nobody to run it, the run just ends.
     let mut run = Run::start(skill);
     run.leave();

@@ -108,7 +108,7 @@ fn names_that_do_not_exist_are_errors_with_a_guess() {
         error("{{ inputs.zip }}").1,
         "the inputs are inputs.commit, inputs.count, inputs.html, inputs.jinja"
     );
-    // Known names without a value are no slips.
+    // Known names without a value are not slips.
     let (message, hint) = error("{{ worktree }}");
     assert!(message.starts_with("`worktree` has no value: there is no git"), "{message}");
     assert!(!hint.contains("did you mean"), "{hint}");
@@ -190,7 +190,7 @@ fn methods_and_functions_of_python_work() {
         let error = render(missing, &scope()).unwrap_err();
         assert_eq!(error.message, "`brnch` is not defined", "{missing}");
     }
-    // They are no names of the run.
+    // They are not names of the run.
     assert_eq!(names_in("{{ str(a) }} {{ now() }} {{ len(b.c) }}").unwrap(), ["a", "b.c"]);
     assert_eq!(names_in("{{ inputs.get('a') }} {{ b.c.items() }}").unwrap(), ["b.c", "inputs"]);
 }

@@ -256,7 +256,7 @@ fn begin(run: &Run, child: &Child) -> (Machine, Value) {
 fn a_list_that_is_none_fails_and_an_empty_one_is_done() {
     let mut wrong = run(LOOP);
     wrong.finish(End::Exited { value: json!(5), parsed: None }, None);
-    assert!(wrong.machine.state().end_message.as_deref().unwrap().contains("`5` is no list"));
+    assert!(wrong.machine.state().end_message.as_deref().unwrap().contains("`5` is not a list"));
     let mut empty = run(LOOP);
     empty.finish(End::Exited { value: json!([]), parsed: None }, None);
     assert_eq!(empty.status(), Status::Completed);

@@ -1,4 +1,4 @@
-//! Journals: events that somebody changed, left out or put elsewhere.
+//! Journals: events that someone changed, left out or put elsewhere.
 
 use aye_core::event::Event;
 use aye_core::journal::State;

@@ -31,7 +31,7 @@ pub(super) static LOST: AtomicBool = AtomicBool::new(false);
 /// happens in the engine. On platforms without subreapers it does nothing.
 ///
 /// # Errors
-/// When the system has no process to spare; the runner can go on without.
+/// When the system has no process to spare; the runner can continue without.
 pub fn start() -> io::Result<()> {
     if pid() != 0 {
         return Ok(());

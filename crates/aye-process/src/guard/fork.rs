@@ -42,7 +42,7 @@ pub(super) fn start() -> io::Result<()> {
     let engine_leaves = group::leads_session() || group::own() == 0;
     // Before the fork too: the engine may take the terminal and change its modes at once.
     let terminal = Owner::find();
-    // SAFETY: the caller promises that there is one thread; the child goes on
+    // SAFETY: the caller promises that there is one thread; the child continues
     // as an ordinary process.
     match unsafe { libc::fork() } {
         -1 => {
@@ -73,7 +73,7 @@ fn engine(guard: Pid, engine_leaves: bool) {
     let watch = if getppid() == Some(guard) {
         handle
     } else {
-        // Killed already, and its number may be somebody else's by now. A pipe
+        // Killed already, and its number may be someone else's by now. A pipe
         // without a writer says so to the first poll.
         pipe_with(PipeFlags::CLOEXEC).map(|(read, _write)| read)
     };
@@ -180,7 +180,7 @@ fn look_after(engine: i32, terminal: Option<&Owner>) {
     }
 }
 
-/// Stops, so that the shell sees it, until somebody continues us.
+/// Stops, so that the shell sees it, until someone continues us.
 fn stop_as(signal: i32) {
     Disposition::default_action().set(signal);
     let only = Set::of(&[signal]);

@@ -1,7 +1,7 @@
 //! Nothing survives, even when the runner itself is killed.
 //!
 //! [`start`] forks once, before anything else happens. The parent becomes
-//! the guard, the child goes on as the engine. Both adopt orphans. When the
+//! the guard, the child continues as the engine. Both adopt orphans. When the
 //! engine is killed, all its children become the guard's, which kills them
 //! and ends in the same way. When the guard is killed, the engine notices
 //! ([`Happening::GuardLost`](crate::Happening::GuardLost)) and kills them. They are in different process groups, so

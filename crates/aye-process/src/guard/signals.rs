@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::system::dispositions::{Disposition, errno, handler_pipe, set_errno};
 
-/// What somebody wants from the runner.
+/// What someone wants from the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// `SIGINT`: Ctrl-C.
@@ -25,7 +25,7 @@ pub enum Signal {
     Quit,
     /// `SIGTSTP`: Ctrl-Z, see [`suspend`](crate::suspend()).
     Suspend,
-    /// `SIGCONT`: we go on after a stop.
+    /// `SIGCONT`: we continue after a stop.
     Continue,
     /// `SIGWINCH`: the window has a new size.
     Resize,
@@ -133,7 +133,7 @@ impl Signals {
     /// Starts to catch.
     ///
     /// # Errors
-    /// When there is no pipe to be had, or somebody else catches already.
+    /// When there is no pipe to be had, or someone else catches already.
     pub fn catch() -> io::Result<Self> {
         let (read, write) = handler_pipe()?;
         if PIPE.compare_exchange(-1, write.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()

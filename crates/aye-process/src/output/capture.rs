@@ -123,7 +123,7 @@ impl Capture {
     }
 
     /// Takes what is in the pipe at the moment when its time is up: it was
-    /// written before. Bounded, since somebody may go on writing.
+    /// written before. Bounded, since someone may continue writing.
     pub(crate) fn drain(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
         let mut buffer = Vec::new();
         for _ in 0..2 * WIDE_PIPE / CHUNK {
@@ -195,7 +195,7 @@ impl Capture {
         }
     }
 
-    /// A full disk must not lose the tail nor stop the child: go on in memory.
+    /// A full disk must not lose the tail nor stop the child: continue in memory.
     fn leave_log(&mut self, log: &mut Log, error: io::Error) {
         let (total, tail) = log
             .writer

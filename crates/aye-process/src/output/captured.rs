@@ -119,7 +119,7 @@ impl Output {
     }
 
     /// The newest bytes as text, with a line in front that says how many
-    /// were dropped. Cut between characters; bytes that are no text become `U+FFFD`.
+    /// were dropped. Cut between characters; bytes that are not text become `U+FFFD`.
     #[must_use]
     pub fn text(&self) -> String {
         self.text_of_last(self.limit)

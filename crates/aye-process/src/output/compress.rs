@@ -45,7 +45,7 @@ impl Form {
     }
 }
 
-/// Opens a regular file to read. Anything else that somebody put in its place is refused: a
+/// Opens a regular file to read. Anything else that someone put in its place is refused: a
 /// pipe would be waited for, and a device may never end.
 fn open(path: &Path) -> io::Result<File> {
     let refused = || io::Error::new(io::ErrorKind::InvalidData, "it is not a plain file");

@@ -1,6 +1,6 @@
 //! Bytes that a terminal does not show as text.
 
-/// No sequence is longer: what goes on is text that looks like the beginning of one.
+/// No sequence is longer: what continues is text that looks like the beginning of one.
 const LONGEST: usize = 4096;
 
 /// What stands at the beginning of some bytes.

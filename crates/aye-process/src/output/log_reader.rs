@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(afterwards, written);
         assert_eq!(skipped_to_half(&base), second_half(&written));
 
-        // Whoever reads already does not notice, whoever comes later neither.
+        // Anyone who reads already does not notice, whoever comes later neither.
         let mut early = LogReader::new(&base);
         let mut halfway = Chunks::new();
         let mut few = [0; 3];

@@ -129,7 +129,7 @@ fn stands(secret: &[u8], bytes: &[u8]) -> Found {
     Found::Yes(at)
 }
 
-/// The escape sequences in some bytes: colours go on behind a secret.
+/// The escape sequences in some bytes: colours continue behind a secret.
 fn sequences(bytes: &[u8]) -> Vec<u8> {
     let mut found = Vec::new();
     let mut rest = bytes;

@@ -1,6 +1,6 @@
 //! Bytes of children as text that is safe to show.
 
-/// Text of a whole output; bytes that are no UTF-8 become `U+FFFD`.
+/// Text of a whole output; bytes that are not a UTF-8 become `U+FFFD`.
 #[must_use]
 pub fn lossy(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {

@@ -21,7 +21,7 @@ use crate::tree::slots::Slot;
 /// Why a child is to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Somebody cancelled it: `SIGTERM`, grace, `SIGKILL`.
+    /// Someone cancelled it: `SIGTERM`, grace, `SIGKILL`.
     Cancel,
     /// Ctrl-C: `SIGINT` first, the rest as for [`Stop::Cancel`] a second later.
     Interrupt,
@@ -108,6 +108,14 @@ impl Running {
         self.pid
     }
 
+    /// Readable when the program has ended; nothing on systems without such a
+    /// descriptor. For a caller that waits with a `poll` of its own and then calls
+    /// [`wait_aside`](crate::wait_aside).
+    #[must_use]
+    pub fn wake(&self) -> Option<BorrowedFd<'_>> {
+        self.deaths().next()
+    }
+
     /// Time since the start, pauses not counted.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
@@ -151,7 +159,7 @@ impl Running {
     }
 
     /// Leaves what the child writes where it is while it runs, for a view that
-    /// cannot keep up; everything else goes on.
+    /// cannot keep up; everything else continues.
     pub fn hold(&mut self, hold: bool) {
         self.held = hold;
     }
@@ -212,7 +220,7 @@ impl Running {
         if let Some((raw, usage)) = reap::try_wait(self.pid) {
             self.note_end(raw, &usage);
         } else if self.handle.is_some() {
-            // Dead, yet not ours to wait for: somebody else did.
+            // Dead, yet not ours to wait for: someone else did.
             self.end_with(Status::Lost);
         }
     }
@@ -277,7 +285,7 @@ impl Running {
         match rustix::io::write(&feed.pipe, &feed.bytes[feed.written..]) {
             Ok(written) => feed.written += written,
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return,
-            // It does not want more; that is no error.
+            // It does not want more; that is not an error.
             Err(_) => feed.written = feed.bytes.len(),
         }
         if feed.written == feed.bytes.len() {

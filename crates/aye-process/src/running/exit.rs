@@ -15,7 +15,7 @@ pub enum Status {
     Exited(i32),
     /// This signal ended it.
     Signaled(i32),
-    /// It could not be ended or somebody else waited for it.
+    /// It could not be ended or someone else waited for it.
     Lost,
 }
 
@@ -40,7 +40,7 @@ pub enum Outcome {
     Signaled(i32),
     /// Ended by us: its time was up.
     TimedOut,
-    /// Ended by us: somebody cancelled it.
+    /// Ended by us: someone cancelled it.
     Cancelled,
     /// Ended by us: the runner was interrupted.
     Interrupted,
@@ -68,7 +68,7 @@ pub struct Exit {
     pub stderr: Output,
     /// From start to the end of the last process, pauses not counted.
     pub duration: Duration,
-    /// Somebody still held an output pipe when its deadline passed; there may
+    /// Someone still held an output pipe when its deadline passed; there may
     /// have been more output.
     pub leaky: bool,
     /// When its time was up a process of it stood still: something had stopped

@@ -1,4 +1,4 @@
-//! Ctrl-Z: everything stops, and goes on together.
+//! Ctrl-Z: everything stops, and continues together.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;

@@ -25,7 +25,7 @@ pub enum Happening {
     Wake(usize),
     /// The caller's deadline has passed.
     Deadline,
-    /// The guard is gone, see [`guard`](crate::guard). All children are being killed; end the program.
+    /// The guard is gone, see [`guard`]. All children are being killed; end the program.
     GuardLost,
     /// No child is running, and there is nothing else to wait for.
     Idle,

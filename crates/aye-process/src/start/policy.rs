@@ -1,4 +1,4 @@
-//! What may be run, where. Off unless somebody asks: an empty policy
+//! What may be run, where. Off unless someone asks: an empty policy
 //! allows everything.
 //!
 //! The allow-list is matched on the file that would really start, links

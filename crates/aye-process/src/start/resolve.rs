@@ -166,13 +166,14 @@ pub(crate) fn refused(spec: &Spec, path: PathBuf, source: std::io::Error) -> Spa
     match code {
         libc::ENOEXEC => SpawnError::NotExecutable {
             path,
-            hint: "it is no program for this machine; a script starts with a line like `#!/bin/sh`"
-                .to_owned(),
+            hint:
+                "it is not a program for this machine; a script starts with a line like `#!/bin/sh`"
+                    .to_owned(),
             source: Some(source),
         },
         libc::EACCES | libc::EPERM | libc::ETXTBSY => SpawnError::NotExecutable {
             hint: match code {
-                libc::ETXTBSY => "somebody has it open for writing".to_owned(),
+                libc::ETXTBSY => "someone has it open for writing".to_owned(),
                 _ => {
                     "the system does not allow it; is the file system mounted `noexec`?".to_owned()
                 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a process may go on after `SIGTERM` before it is killed, unless
+/// How long a process may continue after `SIGTERM` before it is killed, unless
 /// [`set_grace`] or [`Spec::grace`] says otherwise.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 
@@ -26,7 +26,7 @@ pub fn grace() -> Duration {
 pub const DEFAULT_TAIL: usize = 10 * 1024 * 1024;
 
 /// How long the leftovers of a program that ended by itself, and whoever
-/// still holds its pipes, may go on. The deadline is absolute: output does
+/// still holds its pipes, may continue. The deadline is absolute: output does
 /// not extend it.
 pub const DEFAULT_LINGER: Duration = Duration::from_millis(200);
 
@@ -118,7 +118,7 @@ pub struct Spec {
     /// Put into the child's environment as [`RUN_VARIABLE`](crate::survivors::RUN_VARIABLE), so
     /// that [`survivors::find`](crate::survivors::find) can find whatever is left of a run.
     pub run: Option<String>,
-    /// It is no step: it takes no place among the children that may run at
+    /// It is not a step: it takes no place among the children that may run at
     /// once, so that no step has to wait for it.
     pub aside: bool,
 }

@@ -191,7 +191,7 @@ impl Handover {
     }
 
     /// Makes our group the foreground group again, if the child's was. False
-    /// if somebody else has the terminal: a shell takes it as soon as its job
+    /// if someone else has the terminal: a shell takes it as soon as its job
     /// is gone, and without a guard that is before we are.
     pub(crate) fn reclaim(&mut self) -> bool {
         let ours = group::own();

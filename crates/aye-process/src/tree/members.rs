@@ -8,7 +8,7 @@
 //! session. A stray without any of these is claimed by the only running step
 //! if we run under a [`guard`]; the guard would end it later
 //! in any case. A direct child in our own process group, and one that
-//! [`guard::spare`] names, is somebody else's business and left alone.
+//! [`guard::spare`] names, is someone else's business and left alone.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -94,7 +94,7 @@ pub(crate) fn members(root: Root, reaped: &mut dyn FnMut(&libc::rusage)) -> Vec<
     found
 }
 
-/// Waits for orphans that have died while their step goes on. Nobody tells us
+/// Waits for orphans that have died while their step continues. Nobody tells us
 /// of their end, and a step may make thousands of them.
 pub(crate) fn reap_strays() {
     if reap::children() != Children::Dead {
@@ -198,7 +198,7 @@ pub(crate) fn name(pid: i32) -> Option<String> {
     procfs::name(pid)
 }
 
-/// Whether a process stands still until somebody continues it.
+/// Whether a process stands still until someone continues it.
 pub(crate) fn is_stopped(pid: i32) -> bool {
     procfs::stat(pid).is_some_and(|stat| stat.state == b'T')
 }

@@ -77,7 +77,7 @@ pub struct Survivor {
 pub struct Ended {
     /// How many could not be ended.
     pub left: usize,
-    /// Whether somebody wanted us to stop meanwhile.
+    /// Whether someone wanted us to stop meanwhile.
     pub stop: Option<Signal>,
 }
 
@@ -150,7 +150,7 @@ mod linux {
     }
 
     /// Ends what [`find`] finds, `SIGTERM` first and `SIGKILL` after the
-    /// grace, until nothing is found. Whoever wants us to stop meanwhile is told so at the end,
+    /// grace, until nothing is found. Anyone who wants us to stop meanwhile is told so at the end,
     /// and has them killed at once: they are left behind by nobody twice.
     #[must_use]
     pub fn end(run: &str, grace: Duration, signals: &mut Signals) -> Ended {

@@ -180,7 +180,7 @@ fn a_leftover_that_ignores_term_is_killed() {
 
 #[test]
 fn what_was_written_in_time_is_not_lost() {
-    // More than is read at once, and somebody who keeps the pipe open.
+    // More than is read at once, and someone who keeps the pipe open.
     let scratch = Scratch::new("in-time");
     for logged in [false, true] {
         let mut spec = Spec::new("sh")

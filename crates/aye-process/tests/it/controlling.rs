@@ -45,7 +45,7 @@ fn a_step_that_opens_the_terminal_fails_at_once() {
     });
 }
 
-/// Whoever can put characters into the terminal's input types into the next
+/// Anyone who can put characters into the terminal's input types into the next
 /// prompt, or into the shell. A descriptor that the shell left open counts.
 #[test]
 fn a_step_cannot_type_into_the_terminal() {

@@ -132,7 +132,7 @@ fn strays_of_two_steps_are_told_apart() {
     one.stop(Stop::Cancel);
     assert_eq!(finish(&mut one).left_running.len(), 0);
     assert!(ones.iter().all(|pid| !is_alive(*pid)));
-    assert!(twos.iter().all(|pid| is_alive(*pid)), "the other step lost somebody");
+    assert!(twos.iter().all(|pid| is_alive(*pid)), "the other step lost someone");
     two.stop(Stop::Cancel);
     assert_eq!(finish(&mut two).left_running.len(), 0);
     assert!(twos.iter().all(|pid| !is_alive(*pid)));

@@ -69,6 +69,7 @@ impl Writer {
                     host: "engine".into(),
                     pid: 4242,
                     attended: false,
+                    detached: false,
                     namespaces: None,
                 },
                 parent: None,
@@ -76,6 +77,7 @@ impl Writer {
                 step_list: Vec::new(),
                 started_by: None,
                 starter: None,
+                concurrency: None,
                 epoch: 0,
             })),
         )

@@ -15,12 +15,12 @@ use crate::settings::PolicySettings;
 use super::reply::{Beside, News, read};
 use super::task::document;
 
-/// How long one that took too long may go on before it is killed.
+/// How long one that took too long may continue before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
 /// How often it is looked at, and how long a look may take.
 const LOOK: Duration = Duration::from_millis(50);
 const TURN: Duration = Duration::from_millis(1);
-/// More than this is no advice.
+/// More than this is not advice.
 const MOST: usize = 64 * 1024;
 /// How many characters of its name, or of its last words, are shown.
 const NAME: usize = 24;
@@ -127,7 +127,7 @@ impl Advising {
         }
     }
 
-    /// Aye goes on.
+    /// Aye continues.
     pub fn resume(&mut self) {
         if let Work::Running(child, _) = &mut self.work {
             child.resume();

@@ -77,7 +77,7 @@ mod tests {
         };
         Question {
             step: "s".to_owned(),
-            options: vec![offer("go", "Go on"), offer("stop", "Stop")],
+            options: vec![offer("go", "Continue"), offer("stop", "Stop")],
             overridable: true,
             ai_assist: true,
             ..Question::new(QuestionId::from_text("abcdefgh12-1"), AskKind::Choose, String::new())
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn text_is_text() {
-        assert_eq!(told("  Go on.\n\n\tIt is safe.\r\n"), "- | Go on. /     It is safe.");
+        assert_eq!(told("  Continue.\n\n\tIt is safe.\r\n"), "- | Continue. /     It is safe.");
         assert_eq!(told("go"), "- | go", "only JSON names an option");
         assert_eq!(told(" \n\t\n"), "nothing");
         assert_eq!(told(""), "nothing");
@@ -107,7 +107,7 @@ mod tests {
     fn json_may_name_an_option() {
         assert_eq!(told(r#"{"suggestion": "go", "why": "tests pass"}"#), "go | tests pass");
         assert_eq!(told(r#"{"suggestion": "STOP"}"#), "stop | ");
-        assert_eq!(told("```json\n{\"suggestion\": \"go on\", \"why\": \"a\"}\n```"), "go | a");
+        assert_eq!(told("```json\n{\"suggestion\": \"continue\", \"why\": \"a\"}\n```"), "go | a");
         assert_eq!(told(r#"{"suggestion": "explode", "why": "fun"}"#), "- | explode / fun");
         assert_eq!(told(r#"{"why": "who knows"}"#), "- | who knows");
         assert_eq!(told(r#"{"suggestion": 3}"#), r#"- | {"suggestion": 3}"#);

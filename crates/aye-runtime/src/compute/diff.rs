@@ -11,6 +11,15 @@ const SHOWN: usize = 20;
 /// a line around them, and the number of the first one. Empty if nothing
 /// differs. The text is shown as it is: whoever prints it makes it inert.
 pub fn diff(before: &str, after: &str) -> String {
+    diff_within(before, after, SHOWN)
+}
+
+/// The same with every line that differs, for what someone agrees to.
+pub fn whole_diff(before: &str, after: &str) -> String {
+    diff_within(before, after, usize::MAX)
+}
+
+fn diff_within(before: &str, after: &str, shown: usize) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
@@ -34,8 +43,8 @@ pub fn diff(before: &str, after: &str) -> String {
         }
     };
     show(' ', &old[first..start], AROUND);
-    show('-', gone, SHOWN);
-    show('+', come, SHOWN);
+    show('-', gone, shown);
+    show('+', come, shown);
     let rest = &old[old.len() - end..];
     show(' ', &rest[..rest.len().min(AROUND)], AROUND);
     text

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use aye_core::error_code::ErrorCode;
-use aye_core::text::{Expressions, Scope, TextError, Work};
+use aye_core::text::{Expressions, MEMORY, MEMORY_ERROR, Scope, TextError, Work};
 use ruff_python_parser::Mode;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::block::{Block, Limits};
 use super::context::{Context, is_builtin};
-use super::host::Quiet;
+use super::host::{Host, Quiet};
 use super::pool;
 use super::run::start;
 use super::source::{self, Wanted};
@@ -50,7 +50,7 @@ impl Expressions for PythonExpressions {
         let run = start(
             &block,
             scope,
-            &mut Quiet::default(),
+            &mut Reading(scope),
             &limits(),
             &AtomicBool::new(false),
             Wanted::Expression,
@@ -78,6 +78,45 @@ impl Expressions for PythonExpressions {
             ..TextError::new(format!("the template is too much work: {}", fault.message))
         }))
     }
+}
+
+/// What an expression can ask memory: what is there, and nothing is changed.
+struct Reading<'a>(&'a Scope);
+
+impl Host for Reading<'_> {
+    fn memory(
+        &mut self,
+        function: &str,
+        args: &[Value],
+        named: &Map<String, Value>,
+    ) -> Result<Value, String> {
+        let given = |at: usize, name: &str| {
+            let value = args.get(at).or_else(|| named.get(name)).and_then(Value::as_str);
+            value.ok_or_else(|| format!("`memory.{function}` wants `{name}` as text"))
+        };
+        let (name, empty) = match function {
+            "read" | "read_memory" => (format!("{MEMORY}{}", given(0, "key")?), json!({})),
+            "query" => {
+                let (key, query) = (given(0, "key")?, given(1, "query")?);
+                (format!("{MEMORY}{key}?{query}"), json!([]))
+            }
+            other => {
+                return Err(format!(
+                    "in expressions `memory` has `read` and `query`, not `{other}`; use a \
+                     `compute:` step"
+                ));
+            }
+        };
+        let value = self.0.world.names.look_up(&name).unwrap_or(empty);
+        match value.get(MEMORY_ERROR).and_then(Value::as_str) {
+            Some(error) => Err(error.to_owned()),
+            None => Ok(value),
+        }
+    }
+
+    fn log(&mut self, _line: &str) {}
+
+    fn emit(&mut self, _name: &str, _data: Value) {}
 }
 
 /// What a template that is evaluated in a worker may take.

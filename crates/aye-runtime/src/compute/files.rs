@@ -96,7 +96,7 @@ impl Files<'_> {
             FileCall::ReadText(path) => {
                 String::from_utf8(self.read(&path)?).map(FileAnswer::Text).map_err(|error| {
                     let at = error.utf8_error().valid_up_to();
-                    Raised::new("ValueError", format!("`{path}` is no UTF-8 text (byte {at})"))
+                    Raised::new("ValueError", format!("`{path}` is not a UTF-8 text (byte {at})"))
                 })
             }
             FileCall::ReadBytes(path) => self.read(&path).map(FileAnswer::Bytes),

@@ -35,7 +35,10 @@ impl Host for Quiet {
         _args: &[Value],
         _named: &Map<String, Value>,
     ) -> Result<Value, String> {
-        Ok(nothing_known(function))
+        match crate::memory::is_function(function) {
+            true => Ok(nothing_known(function)),
+            false => Err(format!("`memory` has no function `{function}`")),
+        }
     }
 
     fn log(&mut self, line: &str) {

@@ -1,6 +1,6 @@
 //! Compute blocks: small sandboxed Python in a step.
 //!
-//! [`run`] makes the code ready ([`source`]), hands it to a worker process
+//! [`mod@run`] makes the code ready ([`source`]), hands it to a worker process
 //! ([`pool`] has them, [`worker`] is one), which runs it in the engine
 //! ([`engine`]), and answers what it asks for: names from the scope, functions
 //! from the [`Host`], files of the workspace. What comes back is data or a [`ComputeError`] that says where and why. Nothing
@@ -50,7 +50,7 @@ mod without_compute;
 mod worker;
 
 pub use block::{Block, Limits};
-pub use diff::diff;
+pub use diff::{diff, whole_diff};
 pub use error::{ComputeError, Place};
 pub use host::{Host, Quiet};
 pub use proposal::{Change, Proposal};
@@ -63,11 +63,11 @@ pub use self::{
     pool::is_aye,
     propose::propose,
     python::{python_program, python_result},
-    run::{check, missing_module, run, text_as_number, unknown_name},
+    run::{check, first_use, missing_module, run, text_as_number, unknown_name},
     worker::{WORD, work},
 };
 #[cfg(not(feature = "compute"))]
 pub use without_compute::{
-    PythonExpressions, WORD, check, is_aye, missing_module, propose, python_program, python_result,
-    run, text_as_number, unknown_name, work,
+    PythonExpressions, WORD, check, first_use, is_aye, missing_module, propose, python_program,
+    python_result, run, text_as_number, unknown_name, work,
 };

@@ -67,7 +67,7 @@ pub fn python_result(
         return Err(ComputeError::new("Result", message));
     }
     let mut answer: Value = serde_json::from_str(answer)
-        .map_err(|error| ComputeError::new("Result", format!("the result is no data: {error}")))?;
+        .map_err(|error| ComputeError::new("Result", format!("the result is not data: {error}")))?;
     let printed = printed.to_owned();
     let Some(error) = answer.get_mut("error").map(Value::take) else {
         return Ok(PythonResult { value: answer["value"].take(), printed });

@@ -129,10 +129,19 @@ pub fn unknown_name(block: &Block, known: &dyn Fn(&str) -> bool) -> Option<Unkno
     unknown.sort_unstable();
     let (at, name) = *unknown.first()?;
     let place = ComputeError::new("NameError", String::new()).at(block, at..at + name.len());
-    // A slip for a name of its own is a mistake that somebody is offered a fix for.
+    // A slip for a name of its own is a mistake that someone is offered a fix for.
     let slip = did_you_mean(name, analyze.set.keys().map(String::as_str)).is_some();
     let caught = slip || block.code.contains("try:");
     Some(UnknownName { name: name.to_owned(), caught, place })
+}
+
+/// The first of these names that a block uses as it is, without a key behind it.
+pub fn first_use(block: &Block, wanted: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
+    let analyze = roomy(&block.code, || source::analyze(&block.code, Mode::Module)).ok()?.ok()?;
+    let used = analyze.free().filter(|name| wanted(name));
+    let (at, name) = used.filter_map(|name| Some((word_at(&block.code, name)?, name))).min()?;
+    let place = ComputeError::new("NameError", String::new()).at(block, at..at + name.len());
+    Some(UnknownName { name: name.to_owned(), caught: false, place })
 }
 
 /// Names that Python has and that the sandbox may not have.

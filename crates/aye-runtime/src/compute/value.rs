@@ -53,7 +53,7 @@ impl Reader {
             MontyObject::Float(float) => match Number::from_f64(*float) {
                 Some(number) => Value::Number(number),
                 None => {
-                    let what = format!("has the number {float}, which is no data");
+                    let what = format!("has the number {float}, which is not data");
                     return Err(self.no_data(&what, "None if math.isnan(x) else x"));
                 }
             },
@@ -79,7 +79,7 @@ impl Reader {
                     MontyObject::Repr(repr) => repr.trim_matches(['<', '>']).split(' ').next(),
                     other => Some(other.type_name()),
                 };
-                let what = format!("has a {}, which is no data", kind.unwrap_or("thing"));
+                let what = format!("has a {}, which is not data", kind.unwrap_or("thing"));
                 return Err(self.no_data(&what, "str(x)"));
             }
         })

@@ -75,6 +75,11 @@ pub fn unknown_name(_block: &Block, _known: &dyn Fn(&str) -> bool) -> Option<Unk
     None
 }
 
+/// Finds nothing.
+pub fn first_use(_block: &Block, _wanted: &dyn Fn(&str) -> bool) -> Option<UnknownName> {
+    None
+}
+
 /// Proposes nothing.
 pub fn propose(
     _code: &str,

@@ -26,6 +26,7 @@ impl Driver<'_> {
     /// Takes every question away: nobody asks any more.
     pub(super) fn withdraw_all(&mut self) {
         self.questions.withdraw(|_, _| false);
+        self.say_that_nothing_is_shown();
     }
 
     /// The lanes that ask, the one that is asked about first in front.
@@ -40,8 +41,8 @@ impl Driver<'_> {
 
     /// Where one question is shown at a time, those behind it do not run out
     /// of theirs: nobody could have answered them. Nor does the first while
-    /// somebody edits: the terminal is in the editor's hands. One whose silence
-    /// lets the run go on has its time once it can be seen. Says whether the
+    /// someone edits: the terminal is in the editor's hands. One whose silence
+    /// lets the run continue has its time once it can be seen. Says whether the
     /// time of one began or stopped.
     pub(super) fn keep_time(&mut self) -> Result<bool, Error> {
         let one_by_one = self.questions.one_at_a_time();
@@ -53,8 +54,8 @@ impl Driver<'_> {
             let shown = !one_by_one || first == Some(id);
             let changes = match &self.lane(id).machine.state().phase {
                 Phase::Asking { question, still_ms, .. } if shown => {
-                    let seen = self.questions.is_seen(&question.id);
-                    still_ms.is_some() && (seen || !question.default_proceeds())
+                    still_ms.is_some()
+                        && (!question.default_proceeds() || self.is_seen(&question.id))
                 }
                 Phase::Asking { question, .. } => question.deadline.is_some(),
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
@@ -92,6 +93,7 @@ impl Driver<'_> {
                 run: Some(state),
                 secrets: Some(lane.machine.secrets()),
                 among,
+                shown: false,
             };
             match questions.ask(id, &posed) {
                 Heard::Nothing => continue,
@@ -102,6 +104,7 @@ impl Driver<'_> {
         }
         let now = self.parts.clock.now();
         self.questions.look(now);
+        self.say_what_is_shown();
         Ok(false)
     }
 
@@ -115,9 +118,25 @@ impl Driver<'_> {
     ) -> Result<(), Error> {
         let (answer, code, remember) = match event {
             PromptEvent::Answered { mut answer, code, remember } => {
-                // Who answers at our terminal answers from where we come from.
-                if answer.prompter == Channel::Terminal {
-                    answer.origin = Some(origin(|| self.parts.store.held()));
+                // Who answers at our terminal, or in a window of ours, answers from where
+                // we come from.
+                match answer.prompter {
+                    Channel::Terminal
+                    | Channel::Desktop
+                    | Channel::Zenity
+                    | Channel::Kdialog
+                    | Channel::Notification => {
+                        answer.origin = Some(origin(|| self.parts.store.held()));
+                    }
+                    Channel::Command
+                    | Channel::Editor
+                    | Channel::Web
+                    | Channel::Assistant
+                    | Channel::Elicited
+                    | Channel::Message
+                    | Channel::DropBox
+                    | Channel::Memory
+                    | Channel::Override => {}
                 }
                 (answer, code, remember)
             }

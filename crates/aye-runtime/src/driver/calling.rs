@@ -9,7 +9,7 @@ use aye_core::kept_output::KeptOutput;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::tools::{Call, ToolError, ToolEvent, ToolResult};
+use crate::tools::{Call, Known, ToolError, ToolEvent, ToolResult};
 
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
@@ -46,6 +46,9 @@ impl Driver<'_> {
         if let Some(error) = self.parts.tools.unknown(&call.tool) {
             return self.finished(id, execution, failed_call(error), None);
         }
+        if self.parts.tools.knows(&call.tool) == Known::BuiltIn {
+            return self.call_memory(id, execution, &call);
+        }
         match self.parts.tools.command(&call.tool, call.args.clone()) {
             Some(Ok(tool)) => {
                 let process = Process {
@@ -70,7 +73,7 @@ impl Driver<'_> {
         self.parts.report.step_begins(id, false);
         let ToolCall { tool, args } = call;
         let Within { timeout, own_limit } = within;
-        // Whoever is asked meanwhile has the time of the run, not of the step.
+        // Anyone who is asked meanwhile has the time of the run, not of the step.
         let now = self.parts.clock.now();
         let left = self.lane(id).machine.state().deadline().map(|deadline| {
             Duration::try_from(deadline.duration_since(now)).unwrap_or(Duration::ZERO)
@@ -144,7 +147,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Somebody who waits for a tool.
+    /// Someone who waits for a tool.
     fn any_caller(&self) -> LaneId {
         let calls = |id: &LaneId| matches!(self.lane(*id).work, Work::Tool { .. });
         self.live().into_iter().find(calls).unwrap_or(super::lane::ROOT)

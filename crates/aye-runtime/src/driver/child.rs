@@ -15,11 +15,12 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::commit::{self, Begin, BeginError};
 use crate::error::Error;
 use crate::skills::{Reach, SkillFile, skill_name};
-use crate::store::{Source, Store};
+use crate::store::{Source, Store, StoreError};
 
-use super::drive::Driver;
+use super::drive::{Driver, DriverParts};
 use super::lane::{Lane, LaneId, ROOT};
 
 /// Finds skills by what steps call them.
@@ -53,7 +54,7 @@ struct Prepared {
 }
 
 impl Driver<'_> {
-    /// Begins the run of a child, or goes on with it after a restart.
+    /// Begins the run of a child, or continues with it after a restart.
     pub(super) fn open_child(
         &mut self,
         parent: LaneId,
@@ -115,16 +116,21 @@ impl Driver<'_> {
             started_by: started.started_by,
             starter: started.starter,
             epoch: self.epoch(),
+            shared_names: self.names_around(parent),
+            blocked: None,
         };
-        let begun = Machine::start(flow, self.parts.limits.clone(), start, &world);
-        let (machine, events) = match begun {
+        let (limits, source) = (self.parts.limits.clone(), source.as_ref());
+        let begin = Begin { flow, limits, source, waits: true };
+        let DriverParts { store, lease, .. } = &mut self.parts;
+        let (machine, events) = match commit::begin(&mut **store, lease, &begin, start, &world) {
             Ok(begun) => begun,
-            Err(error) => return Ok(Begun::Refused(error.to_string())),
+            Err(BeginError::Start(error)) => return Ok(Begun::Refused(error.to_string())),
+            // It would wait for ever.
+            Err(BeginError::Store(error @ StoreError::NameDeadlock { .. })) => {
+                return Ok(Begun::Refused(error.to_string()));
+            }
+            Err(BeginError::Store(error)) => return Err(error.into()),
         };
-        match &source {
-            Some(source) => self.parts.store.start(&self.parts.lease, &events, source)?,
-            None => self.parts.store.append(&self.parts.lease, &events, &[])?,
-        }
         let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
         self.show(id, &events);
         self.lanes.look_at(id);
@@ -133,7 +139,7 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
-    /// Goes on with the run of a child; one that has ended stays as it is,
+    /// Continues with the run of a child; one that has ended stays as it is,
     /// unless it failed and is to be tried again.
     fn take_up_child(&mut self, id: LaneId, again: Option<Again>) -> Result<Begun, Error> {
         let root = self.lane(ROOT).machine.state();
@@ -197,7 +203,7 @@ fn prepare(
             let (flow, source) = match known {
                 Some((digest, name)) => begun_with(store, digest, name, skills.lenient())?,
                 None => {
-                    // What a value of the run names is no file that its author chose.
+                    // What a value of the run names is not a file that its author chose.
                     let reach = if written { Reach::AnyFile } else { Reach::Listed };
                     skills.load(&skill, Path::new(&around.state().started.file), reach)?
                 }

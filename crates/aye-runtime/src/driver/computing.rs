@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::compute::{self, Block, ComputeError, Limits, Quiet};
 use crate::error::Error;
+use crate::memory::View;
 use crate::store::seal;
 
 use super::drive::Driver;
@@ -34,6 +35,8 @@ pub(super) struct Computed {
     result: Result<Value, ComputeError>,
     proposal: Option<Box<Proposal>>,
     lines: Vec<String>,
+    /// What it wants written down.
+    view: Box<View>,
 }
 
 /// The threads that compute.
@@ -78,7 +81,7 @@ impl Computing {
     fn next(&mut self) -> Option<Computed> {
         let channel = self.channel.as_ref()?;
         let mut byte = [0_u8; 64];
-        // Only a bell: nothing to read is no news.
+        // Only a bell: nothing to read is not news.
         let _ = rustix::io::read(&channel.read, &mut byte);
         let computed = channel.receive.try_recv().ok()?;
         self.running -= 1;
@@ -130,15 +133,16 @@ impl Driver<'_> {
         let channel = self.computing.channel().map_err(Error::Output)?;
         let (send, wake) = (channel.send.clone(), Arc::clone(&channel.write));
         let told = Arc::clone(&cancelled);
-        let memory = Arc::clone(&self.parts.memory);
+        let view = View::new(Arc::clone(&self.parts.memory), self.parts.clock.now());
         std::thread::spawn(move || {
-            let mut host = Remembering { memory, quiet: Quiet::default() };
+            let mut host = Remembering { view, quiet: Quiet::default() };
             let result = compute::run(&block, &scope, &mut host, &limits, &told);
             let proposal = result.as_ref().err().and_then(|error| proposal(&block, error, &scope));
-            let host = host.quiet;
+            let Remembering { view, quiet: host } = host;
+            let view = Box::new(view);
             let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
             let lines = host.lines.iter().cloned().chain(told).collect();
-            let computed = Computed { lane: id, execution, result, proposal, lines };
+            let computed = Computed { lane: id, execution, result, proposal, lines, view };
             // Nobody listens any more once the run is over.
             if send.send(computed).is_ok() {
                 let _ = rustix::io::write(&*wake, b"!");
@@ -173,9 +177,8 @@ impl Driver<'_> {
 
     /// Takes in what was computed.
     pub(super) fn computed(&mut self) -> Result<(), Error> {
-        while let Some(Computed { lane, execution, result, proposal, lines }) =
-            self.computing.next()
-        {
+        while let Some(computed) = self.computing.next() {
+            let Computed { lane, execution, result, proposal, lines, view } = computed;
             self.serve_queue();
             let current = self.lanes.get(lane);
             let Some(Work::Compute { execution: running, since, .. }) = current.map(|l| &l.work)
@@ -189,13 +192,18 @@ impl Driver<'_> {
             self.say(lane, &lines);
             let log = self.keep_lines(lane, execution, &lines);
             self.lane_mut(lane).work = Work::Nothing;
+            let learned = match &result {
+                Ok(_) => self.written(lane, execution, *view),
+                // What a block that failed wanted written down is not.
+                Err(_) => Vec::new(),
+            };
             let end = match result {
                 Ok(value) => End::Exited { value, parsed: None },
                 Err(error) if error.kind == "Cancelled" || self.is_stopping(lane) => End::Stopped,
                 Err(error) => failed_block(&error, proposal),
             };
             let bare = Finished::bare(execution, end, took);
-            self.tell_end(lane, Finished { log: log.map(Box::new), ..bare })?;
+            self.tell_end(lane, Finished { log: log.map(Box::new), learned, ..bare })?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::text::{Names, World};
 use aye_process::policy::Policy;
 use aye_process::{Happening, Signals};
+use jiff::SignedDuration;
 
 use crate::auth;
 use crate::clock::Clock;
@@ -34,6 +35,7 @@ use super::logs::{Compressor, Logs};
 use super::mail::Mail;
 use super::outcome::Outcome;
 use super::pending_lessons::PendingLessons;
+use super::presence::Said;
 use super::processes::Processes;
 use super::questions::Questions;
 use super::remember::RememberedAnswer;
@@ -71,6 +73,8 @@ pub struct Parts<'a> {
     pub signals: &'a mut Signals,
     /// What steps may run.
     pub policy: Policy,
+    /// How much of its output a step's result may be, in bytes.
+    pub max_result: usize,
 }
 
 /// Drives one run and the runs inside it.
@@ -86,6 +90,8 @@ pub struct Driver<'a> {
     pub(super) calls: Calls,
     /// Open questions, and who asks them.
     pub(super) questions: Questions<'a>,
+    /// What others were told of where they are shown.
+    pub(super) said: Said,
     /// What memory learns from once it is over.
     pub(super) lessons: PendingLessons,
     /// When requests are looked for.
@@ -98,6 +104,8 @@ pub struct Driver<'a> {
     pub(super) stopping: Stopping,
     /// What is in the files that questions are about.
     pub(super) contents: Contents,
+    /// How long nobody may answer before the run rests; for ever if nothing is said.
+    pub(super) rest_after: Option<SignedDuration>,
 }
 
 /// A run that is driven no further.
@@ -126,6 +134,7 @@ pub(super) struct DriverParts<'a> {
     pub(super) sink: &'a dyn Sink,
     pub(super) signals: &'a mut Signals,
     pub(super) policy: Policy,
+    pub(super) max_result: usize,
 }
 
 impl<'a> Driver<'a> {
@@ -153,18 +162,21 @@ impl<'a> Driver<'a> {
                 sink: parts.sink,
                 signals: parts.signals,
                 policy: parts.policy,
+                max_result: parts.max_result,
             },
             lanes: Lanes::new(root),
             processes: Processes::default(),
             computing: Computing::default(),
             calls: Calls::default(),
             questions,
+            said: Said::default(),
             lessons: PendingLessons::default(),
             mail: Mail::new(Instant::now()),
             secrets,
             logs: Logs::default(),
             stopping: Stopping::default(),
             contents: Contents::default(),
+            rest_after: None,
         }
     }
 
@@ -201,6 +213,9 @@ impl<'a> Driver<'a> {
         loop {
             self.withdraw_closed();
             self.dispatch()?;
+            if self.rest_if_stuck()? {
+                continue;
+            }
             let root = self.lane(ROOT).machine.next_effect();
             if matches!(root, Effect::Rest(_) | Effect::Finish) {
                 break;
@@ -235,6 +250,7 @@ impl<'a> Driver<'a> {
                 Effect::Stop { execution } => self.stop(id, execution)?,
                 Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
                 Effect::Inspect => self.inspect(id)?,
+                Effect::Acquire => self.acquire(id)?,
                 Effect::Wait { until } if until <= self.parts.clock.now() => self.inspect(id)?,
                 Effect::Ask(question) => self.recall(id, &question)?,
                 Effect::Wait { .. } | Effect::Rest(_) | Effect::Finish => {}

@@ -1,8 +1,8 @@
 //! Changing what a failed step is given, in an editor.
 //!
 //! "Retry with changes" opens the arguments in `$VISUAL` or `$EDITOR`. What
-//! differs afterwards is shown, and only tried when somebody says so. The
-//! editor is a child like any other: everything else goes on meanwhile.
+//! differs afterwards is shown, and only tried when someone says so. The
+//! editor is a child like any other: everything else continues meanwhile.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ use crate::memory::emit;
 use super::drive::Driver;
 use super::lane::{LaneId, Work};
 
-/// Changes that somebody made and has not agreed to yet.
+/// Changes that someone made and has not agreed to yet.
 pub(super) struct Editing {
     /// The question that they answer.
     pub(super) id: QuestionId,
@@ -36,7 +36,7 @@ pub(super) struct Editing {
     answer: Answer,
 }
 
-/// A file in somebody's editor.
+/// A file in someone's editor.
 pub(super) struct Opened {
     path: PathBuf,
     before: Map<String, Value>,
@@ -60,7 +60,7 @@ impl Drop for Opened {
 }
 
 impl Driver<'_> {
-    /// Somebody wants to change what the step is given.
+    /// Someone wants to change what the step is given.
     pub(super) fn edit(
         &mut self,
         id: LaneId,
@@ -126,7 +126,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Somebody said what becomes of their changes.
+    /// Someone said what becomes of their changes.
     pub(super) fn consented(
         &mut self,
         id: LaneId,
@@ -202,7 +202,7 @@ fn whole(given: &Map<String, Value>) -> Option<(&str, &str)> {
     matches!(key.as_str(), "code" | "script").then_some((key.as_str(), text))
 }
 
-/// What somebody changed; nothing if that is nothing.
+/// What someone changed; nothing if that is nothing.
 fn read_back(text: &str, before: &Map<String, Value>) -> Result<Option<Edits>, String> {
     if let Some((key, old)) = whole(before) {
         let changed = text.trim_end() != old.trim_end();
@@ -212,7 +212,7 @@ fn read_back(text: &str, before: &Map<String, Value>) -> Result<Option<Edits>, S
     let after = match crate::memory::read_mapping(text)? {
         Value::Object(map) => map,
         Value::Null => return Ok(None),
-        _ => return Err("that is no mapping of names to values; nothing was changed".to_owned()),
+        _ => return Err("that is not a mapping of names to values; nothing was changed".to_owned()),
     };
     let mut set = Map::new();
     for (name, value) in &after {

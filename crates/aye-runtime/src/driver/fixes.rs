@@ -1,5 +1,5 @@
 //! Fixes: looked up when a step fails, counted when they were tried, kept when
-//! somebody wants that.
+//! someone wants that.
 
 use aye_core::event::{MemoryKind, Remembered};
 use aye_core::fix::{Act, KnownFix};
@@ -31,6 +31,8 @@ impl Driver<'_> {
             args: args.as_ref(),
         };
         let fix = self.parts.memory.fix_for(&query)?;
+        let short = self.parts.memory.short_id(&fix.id);
+        let obstacle = self.obstacle(&fix);
         let act = |act: &crate::memory::Act| Act {
             command: act.command.clone(),
             tool: act.tool.clone(),
@@ -38,7 +40,9 @@ impl Driver<'_> {
             with: act.with.clone(),
         };
         Some(KnownFix {
-            message: recalled(&fix, &self.parts.memory.short_id(&fix.id)),
+            message: recalled(&fix, &short),
+            short,
+            obstacle,
             args: fix.change.args.clone(),
             first: fix.change.first.as_ref().map(act),
             replace: fix.change.replace.as_ref().map(act),
@@ -47,7 +51,19 @@ impl Driver<'_> {
         })
     }
 
-    /// What somebody changed worked, and they wanted it kept.
+    /// What keeps a fix from being used here: it may only look with tools that
+    /// someone who is believed says only look.
+    fn obstacle(&self, fix: &Fix) -> Option<String> {
+        let tool = fix.change.first.as_ref()?.tool.as_ref()?;
+        (!self.parts.tools.is_read_only(tool)).then(|| {
+            format!(
+                "it begins with the tool `{tool}`, which no settings that count mark \
+                 `read_only = true`"
+            )
+        })
+    }
+
+    /// What someone changed worked, and they wanted it kept.
     pub(super) fn remember_edits(&self, machine: &Machine, step: &str) -> Vec<Remembered> {
         let Some(record) = machine.state().steps.get(step) else { return Vec::new() };
         let mut old = machine.original_arguments(step, &self.world()).unwrap_or_default();
@@ -70,10 +86,11 @@ impl Driver<'_> {
         let (id, message, lesson) = match self.parts.memory.fix_lesson(kept, &mask) {
             Ok((id, lesson)) => {
                 let short = self.parts.memory.short_id(&id);
+                let does = escape_control_line(&lesson.summary().unwrap_or_default());
                 let said = match relayed {
-                    true => {
-                        format!("proposed `{short}`; `aye memory agree {short}` lets it be used")
-                    }
+                    true => format!(
+                        "proposed `{short}`: {does}; `aye memory agree {short}` lets it be used"
+                    ),
                     false => {
                         format!(
                             "remembered as `{short}`; `aye memory forget {short}` takes it back"
@@ -140,6 +157,14 @@ fn recalled(fix: &Fix, id: &str) -> String {
         1 => said.push_str("; it has helped once"),
         many => said.push_str(&format!("; it has helped {many} times")),
     }
+    said.push_str(&format!("; from {}", fix.from.by));
+    if let Some(run) = &fix.from.run {
+        said.push_str(&format!(" in run {run}"));
+    }
+    if let Some(agreed) = &fix.agreed {
+        said.push_str(&format!(", {} agreed", agreed.by));
+    }
+    said.push_str(&format!("; `aye memory forget {id}` takes it back"));
     escape_control_line(&said)
 }
 

@@ -1,14 +1,12 @@
 //! What people wrote down about errors, shown where they happen again.
 
-use std::sync::Arc;
-
 use aye_core::event::{BadOutcome, Event, EventKind};
 use aye_core::skill::Action;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::compute::{Host, Quiet};
 use crate::fmt::escape_control_line;
-use crate::memory::{Issue, Memory, Query, SHOWN, Standing};
+use crate::memory::{Issue, NearMiss, Query, SHOWN, Standing, View};
 
 use super::drive::Driver;
 use super::lane::LaneId;
@@ -35,19 +33,23 @@ impl Driver<'_> {
             let said = failed.process.as_ref().map_or("", |process| process.stderr.as_str());
             let error = format!("{}\n{said}", failed.message);
             let tool = tool_of(machine.flow(), machine.state(), &failed.step);
+            let args = machine.arguments(&failed.step, &self.world());
             let query = Query {
                 tool: &tool,
                 skill: Some(&machine.state().started.skill),
                 step: Some(&failed.step),
                 error: &error,
-                args: None,
+                args: args.as_ref(),
             };
             let known = self.parts.memory.known_issues(&query);
             let mut lines: Vec<String> =
                 known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
             let proposed = self.proposed(&query);
             lines.extend(proposed.iter().map(|fix| self.proposal(fix)));
+            let near = self.near_misses(&query);
+            lines.extend(near.iter().map(|near| self.near_miss(near)));
             self.lessons.proposed(proposed);
+            self.lessons.proposed(near.into_iter().map(|near| near.fix.value.id).collect());
             self.note(id, &lines);
         }
     }
@@ -67,6 +69,24 @@ impl Driver<'_> {
         let fixes = fixes.into_iter().map(|fix| fix.value);
         let waits = fixes.filter(|fix| fix.standing() == Standing::Proposed);
         waits.map(|fix| fix.id).filter(|id| !self.lessons.is_proposed(id)).collect()
+    }
+
+    /// Fixes that nearly fit, each told once in a run; nothing where one fits.
+    fn near_misses(&self, query: &Query<'_>) -> Vec<NearMiss> {
+        if !self.parts.memory.has_fixes() || self.parts.memory.fix_for(query).is_some() {
+            return Vec::new();
+        }
+        let near = self.parts.memory.near_misses(query).into_iter();
+        near.filter(|near| !self.lessons.is_proposed(&near.fix.value.id)).collect()
+    }
+
+    fn near_miss(&self, near: &NearMiss) -> String {
+        let id = self.parts.memory.short_id(&near.fix.value.id);
+        escape_control_line(&format!(
+            "memory has a fix for something like this, `{id}`; it was not used: {}; \
+             `aye memory show {id}` shows it",
+            near.why
+        ))
     }
 
     fn proposal(&self, fix: &str) -> String {
@@ -111,7 +131,7 @@ pub(super) fn program(path: &str) -> String {
 
 /// What a compute block can ask memory.
 pub(super) struct Remembering {
-    pub(super) memory: Arc<Memory>,
+    pub(super) view: View,
     pub(super) quiet: Quiet,
 }
 
@@ -122,30 +142,7 @@ impl Host for Remembering {
         args: &[Value],
         named: &Map<String, Value>,
     ) -> Result<Value, String> {
-        if function != "check_known_issues" {
-            return self.quiet.memory(function, args, named);
-        }
-        let given = |at: usize, name: &str| {
-            let value = args.get(at).or_else(|| named.get(name));
-            value.and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        let (tool, error) = (given(0, "tool_name"), given(1, "error_text"));
-        let query = Query { tool: &tool, error: &error, ..Query::default() };
-        let known = self.memory.known_issues(&query);
-        let matches: Vec<Value> = known
-            .iter()
-            .map(|(_, issue)| {
-                let issue = &issue.value;
-                json!({
-                    "pattern": issue.pattern.to_string(),
-                    "meaning": issue.meaning,
-                    "fix": issue.fix,
-                    "commands": issue.commands,
-                    "tags": issue.tags,
-                })
-            })
-            .collect();
-        Ok(json!({ "has_known_issues": !matches.is_empty(), "matches": matches }))
+        self.view.call(function, args, named)
     }
 
     fn log(&mut self, line: &str) {

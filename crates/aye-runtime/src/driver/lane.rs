@@ -38,8 +38,12 @@ pub(super) struct Lane {
     pub(super) work: Work,
     /// How often it was cancelled: twice means at once.
     pub(super) cancels: u32,
+    /// Another run has its name; it is tried again when there is news.
+    pub(super) name_refused: bool,
     /// Why nobody can be asked here.
     pub(super) unasked: Option<String>,
+    /// It rests until someone answers.
+    pub(super) rests: bool,
 }
 
 impl Lane {
@@ -48,7 +52,16 @@ impl Lane {
         parent: Option<(LaneId, usize)>,
         path: Vec<String>,
     ) -> Self {
-        Self { machine, parent, path, work: Work::Nothing, cancels: 0, unasked: None }
+        Self {
+            machine,
+            parent,
+            path,
+            work: Work::Nothing,
+            cancels: 0,
+            name_refused: false,
+            unasked: None,
+            rests: false,
+        }
     }
 
     /// Whether it waits for an answer to this question.
@@ -95,7 +108,7 @@ pub(super) enum Work {
         since: Instant,
         call: u64,
     },
-    /// Somebody changes what its failed step is given.
+    /// Someone changes what its failed step is given.
     Editing(Box<Opened>),
     /// Runs inside it.
     Nested {

@@ -199,7 +199,8 @@ impl Learner<'_> {
                 Some(RetryReason::Answer | RetryReason::Relayed) | None => Ending::Recovered,
                 Some(_) => Ending::Healed,
             },
-            (_, Phase::Ended(Ended::Failed(_))) => Ending::Failed,
+            // Anyone who cancels says nothing about how the tool is used.
+            (_, Phase::Ended(Ended::Failed(_) | Ended::Cancelled(_))) => Ending::Failed,
             (_, _) => Ending::Swallowed,
         };
         let edits = record.and_then(|record| record.edits.as_ref());

@@ -15,7 +15,7 @@
 //! | tools, and what servers ask in a call | `calling`, `calls`, `asking` |
 //! | runs inside a step | `nested`, `child` |
 //! | what decides what comes next | `inspecting` |
-//! | questions, and who asks them | `ask`, `questions` |
+//! | questions, who asks them, and where they are shown | `ask`, `questions`, `presence` |
 //! | requests from other processes, signals, being told to stop | `requests`, `mail`, `stopping` |
 //! | logs of steps that have ended | `logs` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
@@ -46,13 +46,16 @@ mod lanes;
 mod learning;
 mod logs;
 mod mail;
+mod names;
 mod nested;
 mod outcome;
 mod pending_lessons;
+mod presence;
 mod processes;
 mod questions;
 mod remember;
 mod requests;
+mod resting;
 mod results;
 #[cfg(test)]
 mod sample;
@@ -61,6 +64,7 @@ mod stopping;
 mod wait;
 mod warnings;
 mod work;
+mod work_memory;
 
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};

@@ -89,7 +89,7 @@ impl ChildRuns {
         !std::mem::replace(&mut self.stopping, true)
     }
 
-    /// The lanes of those that go on.
+    /// The lanes of those that continue.
     pub(super) fn live(&self) -> &[LaneId] {
         &self.live
     }
@@ -129,7 +129,7 @@ impl Driver<'_> {
         self.close_inside(id)
     }
 
-    /// Ends the step if nothing inside it goes on or can be begun.
+    /// Ends the step if nothing inside it continues or can be begun.
     fn close_inside(&mut self, id: LaneId) -> Result<(), Error> {
         let Work::Nested { inside, .. } = &self.lane(id).work else { return Ok(()) };
         if !inside.live().is_empty() {
@@ -156,6 +156,7 @@ impl Driver<'_> {
         }
         let (execution, lanes) = (*execution, inside.live().to_vec());
         let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
+        let resting = lanes.iter().any(|lane| self.lane(*lane).rests);
         lanes.iter().for_each(|lane| self.close(*lane));
         self.lane_mut(id).work = Work::Nothing;
         if matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. }) {
@@ -163,8 +164,14 @@ impl Driver<'_> {
             self.tell_end(id, Finished::bare(execution, end, None))?;
         } else {
             let message = why.unwrap_or_else(|| "a run inside it rests".to_owned());
-            self.lane_mut(id).unasked = Some(message.clone());
-            self.apply(id, Input::Leave { message }, None)?;
+            let lane = self.lane_mut(id);
+            lane.unasked = Some(message.clone());
+            lane.rests = resting;
+            let input = match resting {
+                true => Input::Rest { message },
+                false => Input::Leave { message },
+            };
+            self.apply(id, input, None)?;
         }
         Ok(())
     }

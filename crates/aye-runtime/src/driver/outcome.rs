@@ -27,6 +27,7 @@ impl Outcome {
                 | FailReason::FinalState
                 | FailReason::Aborted
                 | FailReason::Output
+                | FailReason::Deadlock
                 | FailReason::Finally => 1,
             },
             Self::Ended(Ended::Cancelled(_)) => 5,

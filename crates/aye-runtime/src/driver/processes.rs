@@ -122,7 +122,7 @@ impl Processes {
         }
     }
 
-    /// Ctrl-Z: stops them and this process, until somebody continues it.
+    /// Ctrl-Z: stops them and this process, until someone continues it.
     pub(super) fn suspend(&mut self) {
         aye_process::suspend(&mut self.children);
     }
@@ -192,7 +192,7 @@ mod tests {
         [4, 5, 6, 7].into_iter().for_each(|lane| processes.enqueue(lane, false));
         assert_eq!(processes.waiting(), 4);
         assert_eq!(processes.dequeue(1), [4]);
-        // Somebody else was quicker: it is still the first.
+        // Someone else was quicker: it is still the first.
         processes.enqueue(4, true);
         processes.leave_queue(5);
         assert_eq!(processes.dequeue(2), [4, 6]);

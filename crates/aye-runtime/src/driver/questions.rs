@@ -8,7 +8,7 @@ use aye_core::id::QuestionId;
 use aye_core::question::Question;
 use jiff::Timestamp;
 
-use crate::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn, was_shown};
+use crate::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn, was_shown};
 
 use super::editing::Editing;
 use super::lane::LaneId;
@@ -37,6 +37,8 @@ struct Open {
     closed: Option<Withdrawn>,
     /// Since when a prompter shows it without a break.
     seen: Option<Timestamp>,
+    /// Since when none does.
+    unseen: Option<Timestamp>,
 }
 
 /// What came of asking everywhere.
@@ -56,7 +58,7 @@ impl<'a> Questions<'a> {
         Self { prompters, open: Vec::new(), recalled: Vec::new(), editing: None, closed: 0 }
     }
 
-    /// Whether somebody can be asked at all, as far as that is known.
+    /// Whether someone can be asked at all, as far as that is known.
     pub(super) fn are_possible(&self) -> bool {
         self.prompters.iter().any(|prompter| prompter.obstacle().is_none())
     }
@@ -81,7 +83,17 @@ impl<'a> Questions<'a> {
         for open in open {
             let seen = prompters.iter().any(|prompter| prompter.is_showing(&open.question));
             open.seen = seen.then(|| open.seen.unwrap_or(now));
+            open.unseen = (!seen).then(|| open.unseen.unwrap_or(now));
         }
+    }
+
+    /// Where questions are shown at this moment, as others may know.
+    pub(super) fn shown_here(&self) -> impl Iterator<Item = (QuestionId, PresenceKind)> {
+        self.open.iter().flat_map(|open| {
+            let asked = open.asked.iter().filter_map(|index| self.prompters.get(*index));
+            let showing = asked.filter(|prompter| prompter.is_showing(&open.question));
+            showing.filter_map(|prompter| Some((open.question.clone(), prompter.presence()?)))
+        })
     }
 
     /// Nobody saw anything for a while: this process was stopped.
@@ -92,6 +104,16 @@ impl<'a> Questions<'a> {
     /// Whether a prompter shows this question.
     pub(super) fn is_seen(&self, question: &QuestionId) -> bool {
         self.open.iter().any(|open| open.question == *question && open.seen.is_some())
+    }
+
+    /// Someone saw a question elsewhere until now.
+    pub(super) fn wait_anew(&mut self, now: Timestamp) {
+        self.open.iter_mut().for_each(|open| open.unseen = open.unseen.map(|_| now));
+    }
+
+    /// Since when no prompter shows this question; nothing if one does.
+    pub(super) fn unseen_since(&self, question: &QuestionId) -> Option<Timestamp> {
+        self.open.iter().find(|open| open.question == *question)?.unseen
     }
 
     /// Whether a prompter was showing this question when its time ran out.
@@ -123,11 +145,15 @@ impl<'a> Questions<'a> {
                 left: Vec::new(),
                 closed: None,
                 seen: None,
+                unseen: None,
             });
             open.len() - 1
         });
         let open = &mut open[at];
-        for (index, prompter) in prompters.iter_mut().enumerate() {
+        for index in 0..prompters.len() {
+            let others = prompters.iter().enumerate().filter(|(other, _)| *other != index);
+            let shown = others.into_iter().any(|(_, other)| other.is_attended(id));
+            let prompter = &mut prompters[index];
             let waits = at > 0 && prompter.one_at_a_time();
             if waits || open.left.iter().any(|(left, _)| *left == index) {
                 continue;
@@ -135,10 +161,11 @@ impl<'a> Questions<'a> {
             if !open.asked.contains(&index) {
                 open.asked.push(index);
             }
-            // What somebody changed is asked about before it is tried, where they did it.
+            // What someone changed is asked about before it is tried, where they did it.
             let editing = editing.as_ref().filter(|one| one.id == *id && one.prompter == index);
             let question = editing.map_or(posed.question, |editing| &editing.consent);
-            match prompter.ask(&QuestionContext { question, ..*posed }) {
+            match prompter.ask(&QuestionContext { question, shown: shown || posed.shown, ..*posed })
+            {
                 None => {}
                 Some(PromptEvent::Left(why)) => {
                     prompter.withdraw(id, &Withdrawn::Gone);
@@ -151,8 +178,11 @@ impl<'a> Questions<'a> {
         if open.left.len() < prompters.len() {
             return Heard::Nothing;
         }
-        let why = open.left.first().map_or("there is no prompter", |(_, why)| why);
-        Heard::Nobody(why.to_owned())
+        let reasons: Vec<&str> = open.left.iter().map(|(_, why)| why.as_str()).collect();
+        Heard::Nobody(match reasons.is_empty() {
+            true => "there is no prompter".to_owned(),
+            false => reasons.join("; "),
+        })
     }
 
     /// An answer that was given there does not count.
@@ -170,6 +200,9 @@ impl<'a> Questions<'a> {
                     let by = answered.answer.by.clone();
                     let through = answered.answer.prompter;
                     (&answered.question, Withdrawn::Answered { by, through })
+                }
+                EventKind::ConfirmationExpired { question, withdrawn: true, .. } => {
+                    (question, Withdrawn::Gone)
                 }
                 EventKind::ConfirmationExpired { question, .. } => (question, Withdrawn::Expired),
                 _ => continue,
@@ -214,7 +247,7 @@ impl<'a> Questions<'a> {
 
     /// What becomes readable when something happens where questions are asked.
     pub(super) fn wake(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.asking().filter_map(Prompter::wake)
+        self.asking().flat_map(Prompter::wakes)
     }
 
     /// When a prompter wants to be asked again at the latest.
@@ -325,7 +358,7 @@ mod tests {
         let mut questions = Questions::new(vec![&mut one, &mut two]);
         let asked = question("q1");
         assert_eq!(questions.ask(0, &posed(&asked)), Heard::Event(1, PromptEvent::Engaged));
-        let nobody = Heard::Nobody("the window was closed".to_owned());
+        let nobody = Heard::Nobody("the window was closed; the phone is off".to_owned());
         assert_eq!(questions.ask(0, &posed(&asked)), nobody);
         assert_eq!(*told.borrow(), ["ask q1", "withdraw q1: Gone"]);
     }

@@ -10,8 +10,10 @@ use aye_core::text::World;
 use jiff::Timestamp;
 
 use crate::error::Error;
+use crate::fmt::escape_control_line;
 use crate::memory::{
-    Allowed, Lesson, Memory, NewChoice, Preference, PreferenceQuery, Scope, question_digest,
+    Allowed, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery, Scope,
+    question_digest,
 };
 
 use super::drive::Driver;
@@ -84,7 +86,10 @@ impl RememberedAnswer {
             now: world.now,
         };
         let what = match memory.new_preference(&choice, &|text| machine.secrets().mask(text)) {
-            Ok(kept) => {
+            Ok(mut kept) => {
+                // Where it comes from stands with it.
+                let run = machine.state().run.to_string();
+                kept.other.insert("run".to_owned(), run.into());
                 let message = format!("remembered; `aye memory forget {}` takes it back", kept.id);
                 let id = Some(kept.id.clone());
                 let lesson = Lesson::Preference { preference: Box::new(kept) }.to_value();
@@ -112,6 +117,21 @@ impl RememberedAnswer {
 }
 
 impl Driver<'_> {
+    /// Says that the original system was told to continue here: that yes names
+    /// nothing that it was for, and has to be given once more.
+    fn offer_original(&mut self, id: LaneId, skill: &str, step: &str) {
+        let said = self.parts.memory.original_choices(skill, step);
+        let wanted = said.iter().find_map(OriginalChoice::wanted);
+        let line = wanted.map(|(choice, since)| {
+            format!(
+                "memory: on {since} someone wanted `{choice}` given here each time, without \
+                 saying for what; answer it once more and let it be remembered"
+            )
+        });
+        let lines: Vec<String> = line.iter().map(|line| escape_control_line(line)).collect();
+        self.note(id, &lines);
+    }
+
     /// Answers a question from memory, if it may be and something is known.
     pub(super) fn recall(&mut self, id: LaneId, question: &Question) -> Result<(), Error> {
         if !question.remember || !self.questions.is_recalled_first(question) {
@@ -119,7 +139,11 @@ impl Driver<'_> {
         }
         let now = self.parts.clock.now();
         let state = self.lane(id).machine.state();
-        let Some(known) = recall(&self.parts.memory, question, state, now) else { return Ok(()) };
+        let Some(known) = recall(&self.parts.memory, question, state, now) else {
+            let (skill, step) = (state.started.skill.clone(), question.step.clone());
+            self.offer_original(id, &skill, &step);
+            return Ok(());
+        };
         let label = question.offer(&known.choice).map(|offer| offer.label.as_str());
         let by = self.lane(ROOT).machine.state().started.driver.user.clone();
         let answer = Answer {

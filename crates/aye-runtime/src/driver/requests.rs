@@ -44,6 +44,7 @@ impl Driver<'_> {
             self.apply(id, Input::Request(request), Some(letter.id))?;
             self.wake_up(id)?;
         }
+        self.try_names_again();
         Ok(())
     }
 
@@ -58,7 +59,7 @@ impl Driver<'_> {
         self.secrets.listen(wanted);
     }
 
-    /// A run that nobody could be asked about goes on once it is answered.
+    /// A run that nobody could be asked about continues once it is answered.
     fn wake_up(&mut self, id: LaneId) -> Result<(), Error> {
         let lane = self.lane(id);
         let answered = matches!(lane.machine.state().phase, Phase::Transition(_));
@@ -112,7 +113,7 @@ pub(super) struct SignalsSeen {
     pub(super) stops: Vec<Stop>,
     /// Ctrl-Z.
     pub(super) suspend: bool,
-    /// Somebody continued us after a stop.
+    /// Someone continued us after a stop.
     pub(super) resumed: bool,
     /// The window has another size.
     pub(super) resize: bool,

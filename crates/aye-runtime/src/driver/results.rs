@@ -6,8 +6,6 @@ use serde_json::Value;
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, Work};
 
-/// How much of its output is a step's result, for later steps.
-const VALUE: usize = aye_process::DEFAULT_TAIL;
 /// How much of each stream a journal keeps; the log has the rest. A result
 /// this short always has room.
 pub(super) const KEPT: usize = 64 * 1024;
@@ -25,20 +23,22 @@ pub(super) struct Room {
 impl Driver<'_> {
     /// How much of this output is the result of a lane's step.
     pub(super) fn room_for(&self, id: LaneId, exit: &Exit, meaning: &Meaning) -> Room {
+        // How much of its output is a step's result, for later steps.
+        let most = self.parts.max_result;
         let wrote = exit.stdout.plain_total();
         let bytes = |bytes| Room { bytes, remark: None };
         match meaning {
             // A step that failed has no result.
             _ if wrote <= KEPT as u64 || !exit.success() => return bytes(KEPT),
             // It may be data, which cannot be cut.
-            Meaning::Tool(_) | Meaning::Python(_) => return bytes(VALUE),
+            Meaning::Tool(_) | Meaning::Python(_) => return bytes(most),
             Meaning::Text => {}
         }
         let step = self.lane(id).machine.state().current.as_deref();
         if !step.is_some_and(|step| self.is_read(id, step)) {
             return bytes(KEPT);
         }
-        let needed = VALUE.min(usize::try_from(wrote).unwrap_or(VALUE));
+        let needed = most.min(usize::try_from(wrote).unwrap_or(most));
         let all = "the log has all of it";
         if self.held() + needed > TOTAL {
             let remark = format!(
@@ -48,10 +48,10 @@ impl Driver<'_> {
             );
             return Room { bytes: KEPT, remark: Some(remark) };
         }
-        let cut = wrote > VALUE as u64;
+        let cut = wrote > most as u64;
         let remark =
-            cut.then(|| format!("its result is the last {} MB of its output; {all}", VALUE >> 20));
-        Room { bytes: VALUE, remark }
+            cut.then(|| format!("its result is the last {} of its output; {all}", amount(most)));
+        Room { bytes: most, remark }
     }
 
     /// Whether anything can read the result of a lane's step, by its name or
@@ -72,6 +72,14 @@ impl Driver<'_> {
             inside + lane.machine.state().outputs.values().map(size).sum::<usize>()
         });
         lanes.sum()
+    }
+}
+
+/// `10 MB`, or `64 KB` where it is less than one.
+fn amount(bytes: usize) -> String {
+    match bytes >> 20 {
+        0 => format!("{} KB", bytes >> 10),
+        megabytes => format!("{megabytes} MB"),
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn machine(skill: &str) -> Machine {
             host: "here".to_owned(),
             pid: 1,
             attended: true,
+            detached: false,
             namespaces: None,
         },
         parent: None,
@@ -42,6 +43,8 @@ pub(super) fn machine(skill: &str) -> Machine {
         started_by: None,
         starter: None,
         epoch: 1,
+        shared_names: Vec::new(),
+        blocked: None,
     };
     let now = "2026-11-17T00:30:00Z".parse().expect("a time");
     let world = World { now, names: Arc::new(Outside::default()) };

@@ -73,7 +73,7 @@ impl Driver<'_> {
     /// A question of a server was answered, or nobody can be asked about it.
     pub(super) fn form_rests(&mut self, id: LaneId) -> Result<(), Error> {
         if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
-            // Its server waits now, not whenever somebody comes by.
+            // Its server waits now, not whenever someone comes by.
             let why = self.lane(id).unasked.clone();
             let why = why.unwrap_or_else(|| "nobody can be asked any more".to_owned());
             return self.end_form(id, why);

@@ -40,7 +40,7 @@ impl Driver<'_> {
         self.keep_time()?;
         self.listen_for_secrets();
         // One that has just been shown has its time from now on.
-        if self.ask()? || self.keep_time()? {
+        if self.ask()? || self.keep_time()? || self.rest()? {
             return Ok(());
         }
         self.wait_for_any()
@@ -76,7 +76,7 @@ impl Driver<'_> {
             return Ok(false);
         };
         let shown = match phase {
-            Phase::Asking { question, .. } => self.questions.was_seen(&question.id, at, now),
+            Phase::Asking { question, .. } => self.was_seen(&question.id, at, now),
             Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
         };
         self.apply(id, Input::Tick { shown }, None)?;
@@ -86,7 +86,7 @@ impl Driver<'_> {
     /// Until when there is nothing to do but wait.
     fn until(&self, full: bool) -> Instant {
         let now = Instant::now();
-        let moves = || self.is_busy() || self.is_waiting_to_retry();
+        let moves = || self.is_busy() || self.is_waiting_to_retry() || self.waits_for_name();
         let shows_time = self.mail.is_listening() && self.parts.report.is_live() && moves();
         let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
         let until = if full { now + GLANCE } else { until };
@@ -195,7 +195,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Ctrl-Z: everything stops, and goes on when somebody says so.
+    /// Ctrl-Z: everything stops, and continues when someone says so.
     fn stand_still(&mut self) -> Result<(), Error> {
         let since = self.parts.clock.now();
         self.questions.forget_seen();
@@ -224,7 +224,7 @@ impl Driver<'_> {
                 | Work::Nested { .. } => {}
             }
         }
-        if running.is_empty() && !self.is_waiting_to_retry() {
+        if running.is_empty() && !self.is_waiting_to_retry() && !self.waits_for_name() {
             return;
         }
         let (now, waiting) = (self.parts.clock.now(), self.processes.waiting());

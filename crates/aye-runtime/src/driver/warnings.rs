@@ -103,5 +103,8 @@ fn told(warning: &Warning) -> String {
     if let Some(advice) = &warning.advice {
         said.push_str(&format!("; what helped: {advice}"));
     }
+    if let Some(prevention) = &warning.prevention {
+        said.push_str(&format!("; to prevent it, {prevention}"));
+    }
     escape_control_line(&said)
 }

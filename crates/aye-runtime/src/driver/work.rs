@@ -255,6 +255,7 @@ impl Driver<'_> {
             cpu_seconds: process.max_cpu.map(|limit| limit.as_secs().max(1)),
         };
         spec.live = self.parts.report.wants_output();
+        spec.tail_limit = self.parts.max_result;
         spec.masks = machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         // What survives a crash is looked for by the run that holds the others.
         let root = &self.lane(ROOT).machine.state().run;
@@ -337,7 +338,7 @@ fn permitted(policy: &Policy, spec: &Spec, meaning: &Meaning) -> Result<(), Box<
     if *policy == Policy::default() {
         return Ok(());
     }
-    // What a block is wrapped in is nothing that somebody has written.
+    // What a block is wrapped in is nothing that someone has written.
     let bare =
         matches!(meaning, Meaning::Python(_)).then(|| Spec { args: Vec::new(), ..spec.clone() });
     let spec = bare.as_ref().unwrap_or(spec);

@@ -9,7 +9,7 @@ use aye_core::text::{self, TextError};
 
 use crate::compute::PythonExpressions;
 
-/// The names that have a value only while the run goes on. A template that has
+/// The names that have a value only while the run continues. A template that has
 /// something to offer instead of one (`default`, `is defined`) is not known
 /// before either.
 pub(super) struct Later(BTreeSet<String>);

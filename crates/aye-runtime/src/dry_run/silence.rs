@@ -13,7 +13,7 @@ pub(super) fn silence(
     let limit = limits.wait(ask.timeout, step.confirmation.is_some())?;
     let default = ask.default.as_ref().filter(|_| !ask.secret).map(|default| show(default));
     let taken = match default.map(|default| (action_of(ask, &default), default)) {
-        // Silence is a yes only where somebody could have said no.
+        // Silence is a yes only where someone could have said no.
         Some((ChoiceAction::Proceed, default)) if !ask.is_guarded() => {
             format!("{}, if a prompt shows it then", named(ask, &default))
         }

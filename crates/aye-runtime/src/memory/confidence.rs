@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// From this on somebody is warned.
+/// From this on someone is warned.
 pub const WARN: f64 = 0.75;
 /// From this on a step waits for a person's word.
 pub const BLOCK: f64 = 0.95;

@@ -128,7 +128,7 @@ fn text(text: &str) -> String {
     out
 }
 
-/// Words that are no text to some reader of YAML.
+/// Words that are not text to some reader of YAML.
 const NO_TEXT: [&str; 10] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan"];
 
 fn is_plain(text: &str) -> bool {

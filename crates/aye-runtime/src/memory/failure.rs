@@ -17,7 +17,7 @@ pub enum Ending {
     Failed,
     /// The run went on without the step.
     Swallowed,
-    /// Somebody said what to do, and it worked.
+    /// Someone said what to do, and it worked.
     Recovered,
     /// A rule or a known fix repaired it.
     Healed,

@@ -9,7 +9,7 @@ use regex_lite::Regex;
 const LONGEST: usize = 4096;
 
 /// What can vary and what stands for it. The first that fits wins. Each begins
-/// where no word is being read, and ends where none goes on.
+/// where no word is being read, and ends where none continues.
 static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (r"^<[a-z]+>", ""),
@@ -23,7 +23,7 @@ static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", "<uuid>"),
         (r"^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?", "<ip>"),
         (r"^\[?(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{1,4}\]?(?::\d+)?", "<ip>"),
-        (r"^(?:sha256:|sha1:)?[0-9a-fA-F]{7,128}", "<hash>"),
+        (r"^(?:sha256:|sha1:)?[0-9a-fA-F]{6,128}", "<hash>"),
         (r"^\x22[^\x22\n]*\x22", "<name>"),
         (r"^'[^'\n]*'", "<name>"),
         (r"^`[^`\n]*`", "<name>"),

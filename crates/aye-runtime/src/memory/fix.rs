@@ -150,6 +150,8 @@ pub enum OriginKind {
     Person,
     /// An assistant.
     Assistant,
+    /// A step of a skill.
+    Skill,
 }
 
 /// A person's agreement.
@@ -198,6 +200,15 @@ impl Change {
 }
 
 impl Act {
+    /// In words.
+    fn words(&self) -> String {
+        match (&self.tool, &self.skill) {
+            (Some(tool), _) => format!("the tool `{tool}`"),
+            (None, Some(skill)) => format!("the skill `{skill}`"),
+            (None, None) => format!("`{}`", self.command.join(" ")),
+        }
+    }
+
     fn check(&self, key: &str) -> Result<(), String> {
         let given = [!self.command.is_empty(), self.tool.is_some(), self.skill.is_some()];
         match given.into_iter().filter(|given| *given).count() {
@@ -236,6 +247,29 @@ impl Fix {
         } else {
             Standing::Active
         }
+    }
+
+    /// What it does and when, in one line: what a person would agree to.
+    pub fn summary(&self) -> String {
+        let matches = &self.matches;
+        let named = [("", &matches.tool), ("step ", &matches.step), ("skill ", &matches.skill)];
+        let named =
+            named.iter().filter_map(|(word, name)| Some(format!("{word}`{}`", name.as_ref()?)));
+        let when = named.collect::<Vec<_>>().join(", ");
+        let only = matches.args.iter().map(|(name, value)| format!(" and `{name}` is {value}"));
+        let only: String = only.collect();
+        let act = |word: &str, act: &Option<Act>| {
+            act.as_ref().map(|act| format!("{word} {}", act.words()))
+        };
+        let args = self.change.args.iter().map(|(name, value)| format!("`{name}` becomes {value}"));
+        let mut does: Vec<String> = act("first", &self.change.first).into_iter().collect();
+        does.extend(args);
+        does.extend(act("instead", &self.change.replace));
+        let does = match does.is_empty() {
+            true => "nothing is done".to_owned(),
+            false => does.join(", "),
+        };
+        format!("when {when} fails with `{}`{only}: {does}", matches.error)
     }
 
     /// It worked.

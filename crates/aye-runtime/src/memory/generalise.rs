@@ -1,4 +1,4 @@
-//! From one changed argument to a rule: what somebody did to a value, as a
+//! From one changed argument to a rule: what someone did to a value, as a
 //! template that does the same to the next one.
 
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ fn expression(name: &str, old: &str, new: &str) -> Option<String> {
         return None;
     }
     // What is put in front is put there once. What is put behind says less:
-    // `stage` to `stage-eu` is no rule for `prod`.
+    // `stage` to `stage-eu` is not a rule for `prod`.
     let front = new.strip_suffix(old).filter(|front| !front.is_empty())?;
     if front.contains(['{', '}', '"', '\\']) {
         return None;

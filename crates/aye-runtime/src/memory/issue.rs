@@ -112,6 +112,9 @@ pub(super) fn find<'a>(
     issues: &'a [Placed<Issue>],
     query: &Query<'_>,
 ) -> Vec<(Rank, &'a Placed<Issue>)> {
+    if query.error.trim().is_empty() {
+        return about(issues, query.tool);
+    }
     let told = Told::new(query.error);
     // The user's own are compared first: what a project has may use up the rest.
     let of = |layer| issues.iter().filter(move |issue| issue.layer == layer);
@@ -123,6 +126,19 @@ pub(super) fn find<'a>(
     found.sort_by_key(|(rank, issue)| {
         (*rank, std::cmp::Reverse(issue.value.pattern.as_str().len()), issue.layer)
     });
+    found
+}
+
+/// What is known about a tool or a family of tools, whatever the error.
+fn about<'a>(issues: &'a [Placed<Issue>], tool: &str) -> Vec<(Rank, &'a Placed<Issue>)> {
+    let mut found: Vec<_> = issues
+        .iter()
+        .filter_map(|issue| match fit(&issue.value, tool)? {
+            Fit::Exact => Some((Rank::Tool, issue)),
+            Fit::Family => Some((Rank::Family, issue)),
+        })
+        .collect();
+    found.sort_by_key(|(rank, issue)| (*rank, issue.layer));
     found
 }
 
@@ -216,7 +232,28 @@ mod tests {
     fn without_its_pattern_nothing_matches() {
         let issues = [issue("403", &["git"], &["git"])];
         assert_eq!(found(&issues, "git", "MR !1403 not found"), []);
-        assert_eq!(found(&issues, "git", ""), []);
+    }
+
+    #[test]
+    fn without_an_error_everything_about_the_family_is_found() {
+        let issues = [
+            issue("403", &["bonfire_deploy"], &[]),
+            issue("no route", &[], &["bonfire"]),
+            issue("gone", &["bonfire"], &[]),
+            issue("other", &["git"], &["pipeline"]),
+            issue("anything", &[], &[]),
+        ];
+        let names = |tool| found(&issues, tool, "");
+        assert_eq!(
+            names("bonfire"),
+            [(Rank::Tool, "gone"), (Rank::Family, "403"), (Rank::Family, "no route")]
+        );
+        assert_eq!(
+            names("bonfire_deploy"),
+            [(Rank::Tool, "403"), (Rank::Family, "no route"), (Rank::Family, "gone")]
+        );
+        assert_eq!(names("pipeline"), [(Rank::Family, "other")]);
+        assert_eq!(names(""), []);
     }
 
     #[test]

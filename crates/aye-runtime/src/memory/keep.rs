@@ -72,7 +72,7 @@ impl Memory {
         match (shared, keep) {
             (_, Keep::Everywhere) => Ok((self.own(), None)),
             (Some(shared), Keep::Shared) => Ok((shared, None)),
-            (Some(shared), Keep::Auto) if shared.path.is_dir() => Ok((shared, None)),
+            (Some(shared), Keep::Auto) if has_memory(&shared) => Ok((shared, None)),
             (None, Keep::Shared) => Err(MemoryError::refused(
                 "there is no project to share it with",
                 "leave it to your own memory, or work below a directory with `aye.toml`",
@@ -92,6 +92,17 @@ impl Memory {
     pub(super) fn own(&self) -> Root {
         Root { path: self.user.clone(), shared: false }
     }
+}
+
+/// Whether a project has a memory for what is learned; what its skills write
+/// down is not one.
+fn has_memory(shared: &Root) -> bool {
+    let Ok(entries) = std::fs::read_dir(&shared.path) else { return false };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let is_state = |name: &std::ffi::OsString| name == "state";
+    let is_other =
+        |name: &std::ffi::OsString| !(is_state(name) || name == ".lock" || name == ".gitignore");
+    !names.iter().any(is_state) || names.iter().any(is_other)
 }
 
 /// Changes the list at `key`. Entries that make no sense stay as they are.

@@ -13,6 +13,7 @@ use super::lesson::{Lesson, Once};
 use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
 use super::pattern::Told;
+use super::prevention::prevention;
 use super::salient_line::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
 
@@ -41,7 +42,7 @@ pub struct Seen<'a> {
 
 impl Memory {
     /// Keeps a failure among the last 100 and, if it was swallowed or
-    /// recovered and is somebody's mistake, learns from it; the name of the
+    /// recovered and is someone's mistake, learns from it; the name of the
     /// pattern then.
     ///
     /// # Errors
@@ -121,7 +122,7 @@ impl Memory {
         .map(drop)
     }
 
-    /// A warning was wrong: somebody went on all the same, and it went well.
+    /// A warning was wrong: someone went on all the same, and it went well.
     ///
     /// # Errors
     /// When there is no such pattern, or the file cannot be written.
@@ -142,6 +143,19 @@ impl Memory {
             Some(false) => Err(MemoryError::NotFound(id.to_owned())),
             Some(true) | None => Ok(()),
         }
+    }
+
+    /// Keeps a pattern of use that was learned elsewhere; nothing if it is known.
+    pub(super) fn keep_usage(&self, pattern: UsagePattern) -> Result<Option<String>, MemoryError> {
+        let id = pattern.id.clone();
+        let kept = self.change_usage(None, |patterns| {
+            let known = patterns.iter().any(|one| one.id == id);
+            if !known {
+                patterns.push(pattern);
+            }
+            (!known, !known)
+        })?;
+        Ok(kept.filter(|kept| *kept).map(|_| id))
     }
 
     fn change_usage<R>(
@@ -184,16 +198,19 @@ impl Seen<'_> {
         let Some(mistake) = learnable else { return (failure, None) };
         let call = shapes(seen.args, mask);
         let fingerprinted = super::fingerprint::fingerprint(&told);
+        let parameter = usage::parameter(&error, &call);
+        let advice = match seen.ending {
+            Ending::Recovered => seen.fix.map(|fix| line(fix, mask)),
+            Ending::Failed | Ending::Swallowed | Ending::Healed => None,
+        };
         let sighting = Sighting {
+            prevention: prevention(mistake, &told, parameter.as_deref(), advice.as_deref()),
             tool: seen.tool.to_owned(),
             mistake,
             error: fingerprinted[..fingerprinted.floor_char_boundary(failure::SNIPPET)].to_owned(),
-            parameter: usage::parameter(&error, &call),
+            parameter,
             call,
-            advice: match seen.ending {
-                Ending::Recovered => seen.fix.map(|fix| line(fix, mask)),
-                Ending::Failed | Ending::Swallowed | Ending::Healed => None,
-            },
+            advice,
             at: seen.now,
         };
         (failure, Some(sighting))

@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::fix::Fix;
 use super::memory::Memory;
 use super::preference::Preference;
+use super::state::StateChange;
 use super::usage::Sighting;
 
 /// The key of a file that names the lessons it has taken in.
@@ -62,6 +63,11 @@ pub enum Lesson {
         tool: String,
         /// What its arguments looked like.
         call: BTreeMap<String, String>,
+    },
+    /// What a step wrote down.
+    State {
+        /// The changes of one file.
+        change: Box<StateChange>,
     },
     /// A warning was wrong.
     WrongWarning {
@@ -131,6 +137,19 @@ fn taken_in(file: &Map<String, Value>) -> Vec<LessonId> {
 }
 
 impl Lesson {
+    /// What a fix that is learned does, in words.
+    pub fn summary(&self) -> Option<String> {
+        match self {
+            Self::Fix { fix, .. } => Some(fix.summary()),
+            Self::Tried { .. }
+            | Self::Preference { .. }
+            | Self::Failure { .. }
+            | Self::Success { .. }
+            | Self::State { .. }
+            | Self::WrongWarning { .. } => None,
+        }
+    }
+
     /// As an event has it.
     pub fn to_value(&self) -> Option<Box<Value>> {
         serde_json::to_value(self).ok().map(Box::new)
@@ -144,6 +163,9 @@ impl Memory {
     /// When what it is about is not there any more, or a file cannot be read or
     /// written.
     pub fn take_in(&self, lesson: Lesson, once: Once<'_>) -> Result<Option<String>, MemoryError> {
+        if let Lesson::State { change } = &lesson {
+            return self.change_state(change, once);
+        }
         let once = Some(once);
         match lesson {
             Lesson::Fix { fix, shared } => self.keep_fix(*fix, shared, once)?,
@@ -162,6 +184,7 @@ impl Memory {
             }
             Lesson::Success { tool, call } => self.count_success(&tool, &call, once)?,
             Lesson::WrongWarning { pattern } => self.count_wrong(&pattern, once)?,
+            Lesson::State { .. } => {}
         }
         Ok(None)
     }

@@ -11,15 +11,18 @@ use serde_json::Value;
 
 use super::agreement::{self, AGREED, Agreed};
 use super::cache::Cache;
+use super::confidence::WARN;
 use super::error::{MemoryError, Problem};
 use super::failure::Failure;
 use super::fix::{Fix, PREFIX, SHORTEST, Standing};
-use super::issue::{self, Issue, Rank, Written};
+use super::issue::{self, Issue, Rank};
 use super::keep::Mask;
 use super::memory_file::MemoryFile;
-use super::pattern::{MOST_REGEXES, MOST_WORK, Pattern, Told, regex_in};
+use super::original::{self, OriginalChoice};
+use super::pattern::Told;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::query::{Layer, Placed, Query};
+use super::reading::{checked, read_fixes, read_issues, read_rules, read_usage};
 use super::usage::{UsagePattern, Warning, shapes};
 
 /// Known issues, by people.
@@ -44,15 +47,13 @@ pub struct Memory {
     agreed: Cache<Agreed>,
     preferences: Cache<Preference>,
     rules: Cache<(String, EnvironmentRule)>,
+    original: Cache<(String, OriginalChoice)>,
     usage: Cache<UsagePattern>,
     failures: Cache<Failure>,
     problems: Mutex<Vec<Problem>>,
     /// When it was last seen that nothing is known about how tools are used.
     pub(super) no_usage: Mutex<Option<Instant>>,
 }
-
-/// How many lists of known issues of a file are read.
-const MOST_GROUPS: usize = 500;
 
 /// Every step looks twice; what another process learns counts this much later.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
@@ -79,6 +80,7 @@ impl Memory {
             agreed: Cache::default(),
             preferences: Cache::default(),
             rules: Cache::default(),
+            original: Cache::default(),
             usage: Cache::default(),
             failures: Cache::default(),
             problems: Mutex::default(),
@@ -134,6 +136,13 @@ impl Memory {
         found.into_iter().map(|(_, fix)| fix).collect()
     }
 
+    /// Fixes that are for this project and wait for someone to agree.
+    pub fn proposals(&self) -> Vec<Placed<Fix>> {
+        let here = |fix: &Placed<Fix>| self.is_here(fix.value.project.as_deref());
+        let waits = |fix: &Placed<Fix>| fix.value.standing() == Standing::Proposed;
+        self.fixes().into_iter().filter(|fix| here(fix) && waits(fix)).collect()
+    }
+
     /// Whether there is any fix at all: looking costs two `stat`s.
     pub fn has_fixes(&self) -> bool {
         self.has(FIXES)
@@ -165,9 +174,14 @@ impl Memory {
             .any(|directory| directory.join(file).exists())
     }
 
-    /// The answer somebody wants given to this question.
+    /// The answer someone wants given to this question.
     pub fn preference(&self, query: &PreferenceQuery<'_>) -> Option<Preference> {
         if query.allowed.obstacle().is_some() {
+            return None;
+        }
+        // What the original system was told: asking can only become stricter.
+        let said = self.original_choices(query.skill, query.step);
+        if said.iter().any(|choice| choice.always_asks(query.environment)) {
             return None;
         }
         let mine = self
@@ -178,6 +192,14 @@ impl Memory {
         mine.map(|one| one.value)
             .filter(|one| one.applies(query, &rules))
             .min_by_key(|one| (one.scope, Reverse(one.said)))
+    }
+
+    /// What the original system was told about a step, in either memory.
+    pub fn original_choices(&self, skill: &str, step: &str) -> Vec<OriginalChoice> {
+        let lists = self.each(&self.original, CONFIRMATIONS, original::read);
+        let name = format!("{skill}:{step}");
+        let of_step = lists.iter().flat_map(|list| list.iter()).filter(|one| one.value.0 == name);
+        of_step.map(|one| one.value.1.clone()).collect()
     }
 
     /// Whether such a call usually fails; the surest first. Nothing is written;
@@ -272,6 +294,26 @@ impl Memory {
     /// Every pattern of use.
     pub fn usage(&self) -> Vec<Placed<UsagePattern>> {
         self.all(&self.usage, USAGE, read_usage, |one| &one.id)
+    }
+
+    /// What an assistant should know before it calls anything: the surest patterns
+    /// of use, each in a sentence.
+    pub fn usage_to_know(&self, most: usize, now: Timestamp) -> Vec<String> {
+        if !self.may_have_usage() {
+            return Vec::new();
+        }
+        let mut known: Vec<(f64, UsagePattern)> = self
+            .usage()
+            .into_iter()
+            .map(|pattern| (pattern.value.confidence(now), pattern.value))
+            .filter(|(sure, _)| *sure >= WARN)
+            .collect();
+        known.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let sentence = |(_, pattern): (f64, UsagePattern)| {
+            let warning = pattern.warning(now)?;
+            Some(format!("{}: {}", warning.tool, warning.sentence()))
+        };
+        known.into_iter().take(most).filter_map(sentence).collect()
     }
 
     /// The patterns of use that are about such a call. Asked before every step,
@@ -377,175 +419,5 @@ impl Memory {
             }
         }
         lists
-    }
-}
-
-/// The entries of a list, those that make no sense reported.
-fn checked<T: serde::de::DeserializeOwned>(
-    book: &MemoryFile,
-    key: &str,
-    check: impl Fn(&T) -> Result<(), String>,
-    problems: &mut Vec<Problem>,
-) -> Vec<(usize, T)> {
-    let mut found = Vec::new();
-    for entry in book.entries::<T>(key, problems) {
-        match check(&entry.value) {
-            Ok(()) => found.push((entry.line, entry.value)),
-            Err(message) => problems.push(book.problem(entry.line, message)),
-        }
-    }
-    found
-}
-
-/// Every list of the file holds issues; its name is a tag of them.
-fn read_issues(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
-    let mut found = Vec::new();
-    let mut limit = RegexLimit::default();
-    let groups = book.keys();
-    if groups.len() > MOST_GROUPS {
-        let message = format!("only the first {MOST_GROUPS} lists of the file are read");
-        problems.push(book.problem(1, message));
-    }
-    for group in groups.into_iter().take(MOST_GROUPS) {
-        for entry in book.entries::<Written>(&group, problems) {
-            if !limit.allows(&entry.value.pattern, entry.line) {
-                continue;
-            }
-            match entry.value.read(&group) {
-                Ok(issue) => {
-                    limit.spend(&issue.pattern, entry.line);
-                    found.push((entry.line, issue));
-                }
-                Err(error) => problems.push(book.problem(entry.line, error.to_string())),
-            }
-        }
-    }
-    problems.extend(limit.problems(book));
-    found
-}
-
-fn read_fixes(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
-    let mut found = Vec::new();
-    let mut limit = RegexLimit::default();
-    for entry in book.entries::<Fix>("fixes", problems) {
-        if !limit.allows(&entry.value.matches.error, entry.line) {
-            continue;
-        }
-        match entry.value.check() {
-            Ok(pattern) => {
-                limit.spend(&pattern, entry.line);
-                found.push((entry.line, entry.value.identified()));
-            }
-            Err(message) => problems.push(book.problem(entry.line, message)),
-        }
-    }
-    problems.extend(limit.problems(book));
-    found
-}
-
-/// Counts the regular expressions of a file: compiling them takes time too.
-#[derive(Default)]
-struct RegexLimit {
-    seen: usize,
-    /// The first line that is passed over.
-    line: Option<usize>,
-    work: usize,
-    /// The first line that a long error may not be compared with.
-    costly: Option<usize>,
-}
-
-impl RegexLimit {
-    fn allows(&mut self, written: &str, line: usize) -> bool {
-        if regex_in(written).is_none() {
-            return true;
-        }
-        self.seen += 1;
-        let allowed = self.seen <= MOST_REGEXES;
-        if !allowed {
-            self.line.get_or_insert(line);
-        }
-        allowed
-    }
-
-    fn spend(&mut self, pattern: &Pattern, line: usize) {
-        self.work = self.work.saturating_add(pattern.work());
-        if self.work > MOST_WORK {
-            self.costly.get_or_insert(line);
-        }
-    }
-
-    fn problems(&self, book: &MemoryFile) -> impl Iterator<Item = Problem> {
-        let many = self.line.map(|line| {
-            let message = format!(
-                "a file may have {MOST_REGEXES} regular expressions: this one and those after it \
-                 are passed over; write words instead"
-            );
-            book.problem(line, message)
-        });
-        let costly = self.costly.map(|line| {
-            let message = "comparing the regular expressions of this file with a long error \
-                           takes too long: this one and those after it may be passed over then; \
-                           write words instead";
-            book.problem(line, message.to_owned())
-        });
-        many.into_iter().chain(costly)
-    }
-}
-
-fn read_usage(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, UsagePattern)> {
-    checked(book, "patterns", |_: &UsagePattern| Ok(()), problems)
-}
-
-fn read_rules(
-    book: &MemoryFile,
-    problems: &mut Vec<Problem>,
-) -> Vec<(usize, (String, EnvironmentRule))> {
-    let value = book.value();
-    let Some(rules) = value.get("environments").and_then(Value::as_object) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for (name, rule) in rules {
-        match serde_json::from_value(rule.clone()) {
-            Ok(rule) => found.push((1, (name.clone(), rule))),
-            Err(_) => {
-                // What is not understood must not mean "do not ask".
-                found.push((1, (name.clone(), EnvironmentRule::AlwaysAsk)));
-                let message = format!(
-                    "`environments`: `{name}` should be `auto_proceed` or `always_ask`; it is always asked"
-                );
-                problems.push(book.problem(1, message));
-            }
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_has_a_largest_number_of_expressions() {
-        let issues: String =
-            (0..MOST_REGEXES + 2).map(|n| format!("  - pattern: /(a|aa)*{n}c/\n")).collect();
-        let text = format!("issues:\n{issues}  - pattern: plain words\n");
-        let book = MemoryFile::of(Path::new("patterns.yaml"), text);
-        let mut problems = Vec::new();
-        let found = read_issues(&book, &mut problems);
-        assert_eq!(found.len(), MOST_REGEXES + 1);
-        assert_eq!(found.last().map(|(_, issue)| issue.pattern.as_str()), Some("plain words"));
-        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
-        assert!(lines.len() == 2 && lines[0] == MOST_REGEXES + 2, "{problems:?}");
-        assert!(lines[1] < lines[0], "{problems:?}");
-    }
-
-    #[test]
-    fn a_file_has_a_largest_number_of_lists() {
-        let text: String =
-            (0..=MOST_GROUPS).map(|n| format!("g{n}:\n  - pattern: error {n}\n")).collect();
-        let mut problems = Vec::new();
-        let found = read_issues(&MemoryFile::of(Path::new("patterns.yaml"), text), &mut problems);
-        assert_eq!((found.len(), problems.len()), (MOST_GROUPS, 1), "{problems:?}");
     }
 }

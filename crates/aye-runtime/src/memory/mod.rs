@@ -7,6 +7,7 @@
 //!   learned/confirmations.yaml  preferences: answers to give again
 //!   learned/usage.yaml          calls that keep failing in the same way
 //!   failures.yaml               the last 100
+//!   state/*.yaml                work memory: what skills write down; the project's only
 //!   agreed.yaml                 fixes that may be used on this machine; the user's only
 //!
 //! text -> fingerprint (what varies) -> words (patterns), similar, mistake, confidence   (pure)
@@ -28,6 +29,7 @@ mod failure;
 mod fingerprint;
 mod fix;
 mod generalise;
+mod import;
 mod issue;
 mod keep;
 mod learn;
@@ -37,14 +39,19 @@ mod memory;
 mod memory_file;
 mod mistake;
 mod names;
+mod near_miss;
 mod note;
+mod original;
 mod pattern;
 mod preference;
+mod prevention;
 mod query;
+mod reading;
 mod remember_choice;
 mod remember_fix;
 mod salient_line;
 mod similar;
+mod state;
 mod stats;
 mod usage;
 
@@ -56,6 +63,7 @@ pub use failure::{Ending, Failure};
 pub use fingerprint::fingerprint;
 pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, Standing};
 pub use generalise::{Rule, generalise};
+pub use import::{Became, Imported, Importing};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
 pub use keep::{Keep, Mask};
 pub use learn::Seen;
@@ -63,8 +71,10 @@ pub use lesson::{Lesson, LessonId, Once};
 pub use memory::Memory;
 pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};
+pub use near_miss::NearMiss;
 pub use note::NewIssue;
-pub use pattern::{BadPattern, Pattern};
+pub use original::OriginalChoice;
+pub use pattern::{BadPattern, Pattern, looks_like_regex};
 pub use preference::{
     Allowed, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
     question_digest,
@@ -74,5 +84,9 @@ pub use remember_choice::NewChoice;
 pub use remember_fix::{ErrorText, NewFix};
 pub use salient_line::pattern_of;
 pub use similar::{SAME, similarity};
+pub use state::{
+    Operation, Provenance, StateChange, StateKey, ToldFix, View, is_builtin_tool, is_function,
+    query as query_state,
+};
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};

@@ -1,4 +1,4 @@
-//! Adding a known issue on somebody's word: the text of the file stays as it
+//! Adding a known issue on someone's word: the text of the file stays as it
 //! is, comments and all, and an entry is put at its end.
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Finding words in a text: whole ones, so that "MR !1403" is no 403 and
+//! Finding words in a text: whole ones, so that "MR !1403" is not a 403 and
 //! "typeof" no EOF.
 
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ enum Kind {
     Regex { regex: Regex, size: usize },
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPattern {
     /// It would be found nearly everywhere.
@@ -51,8 +51,8 @@ pub enum BadPattern {
         "the pattern `{0}` would match nearly everything: write at least {FEWEST} letters or digits"
     )]
     TooShort(String),
-    /// It is no regular expression.
-    #[error("the pattern `{0}` is no regular expression: {1}")]
+    /// It is not a regular expression.
+    #[error("the pattern `{0}` is not a regular expression: {1}")]
     Regex(String, String),
 }
 
@@ -60,7 +60,7 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// When it would match nearly everything, or is no regular expression.
+    /// When it would match nearly everything, or is not a regular expression.
     pub fn new(written: &str) -> Result<Self, BadPattern> {
         let written = written.trim();
         if let Some(inner) = regex_in(written) {
@@ -111,6 +111,17 @@ impl Pattern {
 pub(super) fn regex_in(written: &str) -> Option<&str> {
     let inner = written.trim().strip_prefix('/')?.strip_suffix('/')?;
     inner.contains(|c: char| "\\^$.|?*+()[]{}".contains(c)).then_some(inner)
+}
+
+/// Whether a pattern is written as a regular expression without saying so: it
+/// would be looked for as it stands.
+pub fn looks_like_regex(written: &str) -> bool {
+    let signs = [".*", ".+", "\\d", "\\s", "\\w", "\\b", "(?", "[a-z", "[A-Z", "[0-9", "[^"];
+    regex_in(written).is_none()
+        && (signs.iter().any(|sign| written.contains(sign))
+            || written.starts_with('^')
+            || written.ends_with('$') && !written.ends_with(" $")
+            || written.contains('|') && !written.contains(" | ") && !written.contains("||"))
 }
 
 /// The expression, and how large it is at most.
@@ -252,7 +263,7 @@ mod tests {
     fn regular_expressions_stand_between_slashes() {
         assert!(found("/exit (1|2)$/", "Exit 2"));
         assert!(!found("/exit (1|2)$/", "exit 23"));
-        // A path is no regular expression.
+        // A path is not a regular expression.
         assert!(found("/var/run/", "no such file: /var/run/"));
         assert!(matches!(Pattern::new("/(/"), Err(BadPattern::Regex(..))));
         assert!(matches!(Pattern::new("/x*/"), Err(BadPattern::TooShort(_))));

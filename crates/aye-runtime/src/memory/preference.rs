@@ -1,4 +1,4 @@
-//! Preferences: answers that somebody wants given again.
+//! Preferences: answers that someone wants given again.
 
 use std::collections::BTreeMap;
 

@@ -94,10 +94,10 @@ impl Memory {
             (Scope::Step | Scope::Skill | Scope::Always, _) => None,
         };
         let project = self.project.as_ref().map(|project| project.name.clone());
-        // A step has one answer; further reaching ones belong to a question.
+        // Of one question, the last answer counts; other inputs are another question.
         let about = match new.scope {
             Scope::Error => [new.skill, new.step, error.as_deref().unwrap_or_default()],
-            Scope::Step => [new.skill, new.step, ""],
+            Scope::Step => [new.skill, new.step, new.digest],
             Scope::Skill => [new.skill, new.digest, ""],
             Scope::Always => [new.digest, "", ""],
         };
@@ -139,7 +139,9 @@ impl Memory {
                 Some(known) => {
                     kept.history = std::mem::take(&mut known.history);
                     kept.environments = std::mem::take(&mut known.environments);
-                    kept.other = std::mem::take(&mut known.other);
+                    let mut other = std::mem::take(&mut known.other);
+                    other.extend(std::mem::take(&mut kept.other));
+                    kept.other = other;
                     kept.history.push(chosen(&kept));
                     let extra = kept.history.len().saturating_sub(preference::HISTORY);
                     kept.history.drain(..extra);

@@ -41,7 +41,7 @@ pub struct NewFix {
 pub enum ErrorText {
     /// An error as it came: its most telling line, what varies replaced.
     Seen(String),
-    /// A pattern as somebody wrote it.
+    /// A pattern as someone wrote it.
     Pattern(String),
 }
 
@@ -143,7 +143,7 @@ impl Memory {
             )
         };
         let root = self.root(layer).ok_or_else(not_found)?;
-        if fix.from.kind == OriginKind::Assistant {
+        if fix.from.kind != OriginKind::Person {
             return propose(&root, fix, once);
         }
         let mut gone = Vec::new();
@@ -216,7 +216,7 @@ impl Memory {
         self.note_agreement(shown.layer, fix, by, now)
     }
 
-    /// Forgets a fix, and that somebody agreed to it.
+    /// Forgets a fix, and that someone agreed to it.
     pub(super) fn forget_fix(&self, fix: &Placed<Fix>) -> Result<(), MemoryError> {
         let id = &fix.value.id;
         let not_found = || MemoryError::NotFound(id.clone());

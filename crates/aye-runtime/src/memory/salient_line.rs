@@ -30,6 +30,7 @@ const SAYS: [&str; 14] = [
 /// When the error says too little to be known again.
 pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
     let fingerprinted = fingerprint(telling_line(error_text));
+    let fingerprinted = without_last_value(&fingerprinted);
     let end = match fingerprinted.len() {
         ..=LONGEST => fingerprinted.len(),
         _ => {
@@ -38,6 +39,19 @@ pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
         }
     };
     Pattern::new(&fingerprinted[..end])
+}
+
+/// Without the one word after the last colon, which is what the error is about
+/// this time; numbers stay, because they may say what happened.
+fn without_last_value(line: &str) -> &str {
+    let Some((before, value)) = line.rsplit_once(": ") else { return line };
+    let is_value = !value.trim().contains(' ') && !value.trim().bytes().all(|b| b.is_ascii_digit());
+    let words =
+        before.split_whitespace().filter(|word| !word.ends_with(':') && !word.contains('<'));
+    match is_value && words.count() > 1 {
+        true => before,
+        false => line,
+    }
 }
 
 /// The first line with a word that tells, else the last that says anything.
@@ -74,6 +88,20 @@ mod tests {
         let pattern = pattern_of("x\nError: image \"app\" at abc1234f is gone (took 3s)").unwrap();
         assert!(pattern.is_in("y\nz\nError: image \"web\" at 99887766aa is gone (took 12s)"));
         assert!(!pattern.is_in("Error: image \"web\" is there"));
+    }
+
+    #[test]
+    fn what_it_is_about_this_time_is_left_out() {
+        for (error, pattern) in [
+            ("Error: manifest unknown: abc123", "Error: manifest unknown"),
+            ("manifest unknown: quay.io/x/app:9f8e7d6", "manifest unknown"),
+            ("Error: no such channel: nightly", "Error: no such channel"),
+            ("fatal: Authentication failed", "fatal: Authentication failed"),
+            ("Error: EOF", "Error: EOF"),
+            ("process failed with code: 137", "process failed with code: 137"),
+        ] {
+            assert_eq!(pattern_of(error).unwrap().as_str(), pattern, "{error}");
+        }
     }
 
     #[test]

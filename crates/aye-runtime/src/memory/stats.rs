@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use aye_core::event::{Event, EventKind, RetryReason};
+use aye_core::event::{Event, EventKind, Remembered, RetryReason};
+use aye_core::id::RunId;
 use aye_core::question::Channel;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 use serde::Serialize;
@@ -22,12 +23,16 @@ pub struct Week {
     pub asked: u64,
     /// Failures that were repaired without anyone.
     pub heals: u64,
+    /// Fixes from memory that were tried and did not help.
+    pub failed_fixes: u64,
 }
 
 /// The weeks there are, oldest first, none left out.
 #[derive(Debug, Clone, Default)]
 pub struct Weeks {
     weeks: BTreeMap<(i16, i8), Week>,
+    /// The run whose step was repaired last: its retry is the same repair.
+    repaired: Option<RunId>,
 }
 
 impl Weeks {
@@ -46,8 +51,14 @@ impl Weeks {
                 one.by_memory += 1;
             }
             // A rule that repaired, or a fix that was tried with nobody asked.
-            EventKind::AutoHealCompleted { healed: true, .. } => one.heals += 1,
-            EventKind::StepRetried { why: RetryReason::Fixed, .. } => one.heals += 1,
+            EventKind::AutoHealCompleted { healed: true, .. } => {
+                one.heals += 1;
+                self.repaired = Some(event.run.clone());
+            }
+            EventKind::StepRetried { why: RetryReason::Fixed, .. } => {
+                one.heals += u64::from(self.repaired.take().as_ref() != Some(&event.run));
+            }
+            EventKind::MemoryLearned(what) if did_not_help(what) => one.failed_fixes += 1,
             _ => {}
         }
     }
@@ -75,6 +86,12 @@ impl Weeks {
         weeks.reverse();
         weeks
     }
+}
+
+/// Whether a lesson is that a fix did not help.
+fn did_not_help(what: &Remembered) -> bool {
+    let lesson = what.lesson.as_deref();
+    lesson.is_some_and(|lesson| lesson["lesson"] == "tried" && lesson["worked"] == false)
 }
 
 fn iso_week(at: Timestamp) -> ISOWeekDate {

@@ -43,6 +43,9 @@ pub struct UsagePattern {
     /// What helped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// What prevents it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prevention: Option<String>,
     /// How often it was seen.
     pub sightings: u64,
     /// How often such a call went well; says nothing about the others.
@@ -71,6 +74,8 @@ pub struct Sighting {
     pub(super) call: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) prevention: Option<String>,
     pub(super) at: Timestamp,
 }
 
@@ -101,6 +106,8 @@ pub struct Warning {
     pub parameter: Option<String>,
     /// What helped.
     pub advice: Option<String>,
+    /// What prevents it.
+    pub prevention: Option<String>,
     /// How sure that is.
     pub confidence: f64,
     /// How often it was seen.
@@ -124,6 +131,9 @@ impl Warning {
         );
         if let Some(advice) = &self.advice {
             text.push_str(&format!("; what helped: {advice}"));
+        }
+        if let Some(prevention) = &self.prevention {
+            text.push_str(&format!("; to prevent it, {prevention}"));
         }
         text
     }
@@ -163,6 +173,7 @@ impl UsagePattern {
             error: self.error.clone(),
             parameter: self.parameter.clone(),
             advice: self.advice.clone(),
+            prevention: self.prevention.clone(),
             confidence: sure,
             sightings: self.sightings,
             last_seen: self.last_seen,
@@ -184,6 +195,9 @@ impl UsagePattern {
         self.first_seen = self.first_seen.min(seen.at);
         if seen.advice.is_some() {
             self.advice = seen.advice;
+        }
+        if seen.prevention.is_some() {
+            self.prevention = seen.prevention;
         }
         self.calls.retain(|call| *call != seen.call);
         self.calls.push(seen.call);
@@ -214,6 +228,7 @@ pub(super) fn learn(patterns: &mut Vec<UsagePattern>, seen: Sighting) -> String 
         parameter: seen.parameter,
         calls: vec![seen.call],
         advice: seen.advice,
+        prevention: seen.prevention,
         sightings: 1,
         successes: 0,
         wrong: 0,
@@ -312,6 +327,7 @@ mod tests {
             parameter: parameter(error, &call),
             call,
             advice: None,
+            prevention: None,
             at: at(0),
         }
     }

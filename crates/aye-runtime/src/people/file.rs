@@ -104,13 +104,13 @@ pub enum PeopleError {
     /// A name that would be mistaken for something else.
     #[error("`{0}` cannot be a person's name")]
     BadName(String),
-    /// Somebody is called that.
+    /// Someone is called that.
     #[error("there is a person `{0}` already")]
     Exists(String),
     /// Nobody is called that.
     #[error("there is no person `{0}`")]
     NotFound(String),
-    /// The account is somebody else's.
+    /// The account is someone else's.
     #[error("account `{account}` is `{person}`")]
     AccountTaken {
         /// The account.

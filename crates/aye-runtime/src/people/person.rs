@@ -142,7 +142,7 @@ impl People {
         (device.secret == secret).then_some((&device.owner, device.id.as_str()))
     }
 
-    /// Whether somebody signed in with this cookie.
+    /// Whether someone signed in with this cookie.
     pub fn knows_cookie(&self, cookie: &str) -> bool {
         let cookie = kept(cookie);
         self.devices.iter().any(|device| device.cookie == cookie)

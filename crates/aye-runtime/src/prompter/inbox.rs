@@ -14,7 +14,7 @@ impl Prompter for InboxPrompter {
         None
     }
 
-    // A list that somebody may look at is not a question before their eyes.
+    // A list that someone may look at is not a question before their eyes.
     fn is_showing(&self, _: &QuestionId) -> bool {
         false
     }

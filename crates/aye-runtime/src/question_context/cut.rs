@@ -36,7 +36,7 @@ impl<'a> Redactor<'a> {
             true => {
                 let seen = &text[..floor(text, self.window())];
                 let mut masked = self.mask(seen);
-                // The first part of a secret that goes on behind the window.
+                // The first part of a secret that continues behind the window.
                 masked.truncate(floor(&masked, masked.len().saturating_sub(self.longest)));
                 (masked, true)
             }
@@ -93,7 +93,7 @@ impl<'a> Redactor<'a> {
     /// As much of a value's text as anybody will look at.
     fn beginning(&self, value: &Value) -> String {
         let mut budget = Bounded { bytes: Vec::new(), most: self.window() + 1 };
-        // Stopped where it is long enough: that is no error.
+        // Stopped where it is long enough: that is not an error.
         let _ = serde_json::to_writer(&mut budget, value);
         String::from_utf8_lossy(&budget.bytes).into_owned()
     }

@@ -54,7 +54,7 @@ impl Cron<'_> {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            // Whoever has none gets an error.
+            // Anyone who has none gets an error.
             false if said.contains("no crontab") => Ok(String::new()),
             false => Err(refused("cannot be read", &last_words(&output))),
         }

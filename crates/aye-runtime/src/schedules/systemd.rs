@@ -61,7 +61,7 @@ impl Systemd<'_> {
         }))
     }
 
-    /// Stops the timer and removes the units. A run that goes on is left alone.
+    /// Stops the timer and removes the units. A run that continues is left alone.
     pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
         // A user manager that cannot be reached has no timer either.
         let _ = self.tell(&["stop", &format!("{}.timer", unit_name(name))]);

@@ -134,12 +134,12 @@ impl Socket {
         let listener = UnixListener::bind(&draft)?;
         std::fs::set_permissions(&draft, Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
-        // Whoever finds it under its name can connect.
+        // Anyone who finds it under its name can connect.
         std::fs::rename(&draft, &place)?;
         Ok(Self { directory, name, listener, peers: Vec::new() })
     }
 
-    /// Lets in who connects, if it is this account; says whether it can go on.
+    /// Lets in who connects, if it is this account; says whether it can continue.
     fn accept(&mut self) -> bool {
         loop {
             match self.listener.accept() {

@@ -40,7 +40,7 @@ pub fn send(
     if said == TAKEN { Ok(()) } else { Err(ChannelError::NotListening) }
 }
 
-/// A driver that stops listening, or that was killed, is no error of the system.
+/// A driver that stops listening, or that was killed, is not an error of the system.
 fn gone(error: std::io::Error) -> ChannelError {
     match error.kind() {
         ErrorKind::NotFound

@@ -47,7 +47,7 @@ impl AdvisorSettings {
             wrong("`command` is a list: the program and its arguments", place.clone()).hint(EXAMPLE)
         })?;
         let mut argv = program(Spanned::new(place, argv))?;
-        // Whoever writes `./advise` means the one beside `aye.toml`.
+        // Anyone who writes `./advise` means the one beside `aye.toml`.
         if let Some(name) = argv.first_mut().filter(|name| name.contains('/')) {
             *name = root.join(&*name).to_string_lossy().into_owned();
         }

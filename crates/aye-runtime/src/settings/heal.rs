@@ -15,7 +15,7 @@ use super::span;
 pub struct HealSettings {
     /// What they mean.
     pub rules: Arc<[HealRule]>,
-    /// As they are written: what somebody agrees to.
+    /// As they are written: what someone agrees to.
     pub written: Vec<Value>,
 }
 

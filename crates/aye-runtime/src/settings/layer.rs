@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_core::diagnostic::{Diagnostic, quote};
+use aye_core::skill::parse_size;
 use aye_core::text::Verbatim;
 use serde::Deserialize;
 use toml::Spanned;
@@ -16,6 +17,7 @@ use super::advisor::{AdvisorSection, AdvisorSettings};
 use super::ask::{AskLayer, AskSection};
 use super::heal::HealSettings;
 use super::mcp::{McpLayer, McpSection};
+use super::notify::{self, Channels, NotifySection};
 use super::policy::PolicySettings;
 use super::span;
 use super::tools::{ToolSection, ToolSettings, duration};
@@ -33,16 +35,25 @@ pub(super) struct File {
     heal: Option<Spanned<Vec<serde_json::Value>>>,
     mcp: McpSection,
     ask: AskSection,
+    notify: BTreeMap<Spanned<String>, NotifySection>,
 }
+
+/// What every result has room for.
+const LEAST_RESULT: usize = 64 << 10;
+/// What the results of a run have room for together.
+const MOST_RESULT: usize = 64 << 20;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunSection {
     step_timeout: Option<Spanned<String>>,
+    max_step_timeout: Option<Spanned<String>>,
+    max_result: Option<Spanned<String>>,
     grace: Option<Spanned<String>>,
     max_processes: Option<Spanned<usize>>,
     undefined: Option<UndefinedWord>,
     output: Option<OutputMode>,
+    bell: Option<bool>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -82,16 +93,20 @@ pub(super) struct Layer {
     pub(super) durability: Option<Durability>,
     pub(super) lenient: Option<bool>,
     pub(super) step_timeout: Option<Option<Duration>>,
+    pub(super) max_step_timeout: Option<Option<Duration>>,
+    pub(super) max_result: Option<usize>,
     pub(super) keep: Option<Option<Duration>>,
     pub(super) grace: Option<Option<Duration>>,
     pub(super) max_processes: Option<usize>,
     pub(super) output: Option<OutputMode>,
+    pub(super) bell: Option<bool>,
     pub(super) policy: PolicySettings,
     pub(super) tools: ToolSettings,
     pub(super) advisor: Option<AdvisorSettings>,
     pub(super) heal: HealSettings,
     pub(super) mcp: McpLayer,
     pub(super) ask: AskLayer,
+    pub(super) notify: Channels,
 }
 
 impl File {
@@ -113,8 +128,10 @@ impl File {
             heal: HealSettings::read(self.heal)?,
             mcp: self.mcp.read()?,
             ask: self.ask.read()?,
+            notify: notify::read(root, self.notify)?,
             max_processes,
             output: self.run.output,
+            bell: self.run.bell,
             skills: self.skills.map(|all| all.into_iter().map(|dir| root.join(dir)).collect()),
             durability: self.journal.durability.map(|word| match word {
                 DurabilityWord::Process => Durability::Process,
@@ -122,9 +139,26 @@ impl File {
             }),
             lenient: self.run.undefined.map(|word| word == UndefinedWord::Lenient),
             step_timeout: time(&self.run.step_timeout)?,
+            max_step_timeout: time(&self.run.max_step_timeout)?,
+            max_result: self.run.max_result.as_ref().map(result_size).transpose()?,
             grace: time(&self.run.grace)?,
             keep: time(&self.journal.keep)?,
         })
+    }
+}
+
+/// How much of a step's output its result may be.
+fn result_size(text: &Spanned<String>) -> Result<usize, Diagnostic> {
+    let bad = |message: String, hint: String| {
+        Diagnostic::error("settings", message).label(span(text.span()), "").hint(hint)
+    };
+    let size = parse_size(text.get_ref()).map_err(|error| bad(error.to_string(), error.hint()))?;
+    match usize::try_from(size) {
+        Ok(size) if (LEAST_RESULT..=MOST_RESULT).contains(&size) => Ok(size),
+        _ => {
+            let message = "`max_result` is outside of `64KiB` to `64MiB`".to_owned();
+            Err(bad(message, "a run holds results of 64 MiB in all; logs have no limit".to_owned()))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::span;
 pub struct McpSettings {
     /// How long an assistant may answer a question after it was asked.
     pub expires: Duration,
-    /// How long a call waits for a run before it says that it goes on.
+    /// How long a call waits for a run before it says that it continues.
     pub patience: Duration,
     /// How long a form that an assistant's client shows is waited for.
     pub form_timeout: Duration,

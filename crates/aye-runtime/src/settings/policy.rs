@@ -5,7 +5,7 @@ use std::path::Path;
 use aye_core::text::Verbatim;
 use aye_process::policy::Policy;
 
-/// What steps may run; everything unless somebody asks for less.
+/// What steps may run; everything unless someone asks for less.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicySettings {
     /// The programs that may run: each list has to allow one. None allows all.

@@ -88,7 +88,7 @@ impl Argument {
         if let Some(pattern) = &self.pattern
             && Work::default().check(pattern).is_err()
         {
-            return Err(at(format!("`match` is no regular expression: {}", quote(pattern))));
+            return Err(at(format!("`match` is not a regular expression: {}", quote(pattern))));
         }
         let mut schema = Map::new();
         schema.insert("type".to_owned(), Value::String(self.kind));

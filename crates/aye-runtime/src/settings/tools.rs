@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::Spanned;
 
+use super::read_only::{self, ReadOnly, ReadOnlyWord};
 use super::span;
 use super::tool_args::schema;
 
@@ -38,6 +39,8 @@ pub struct ServerSettings {
     pub timeout: Option<Duration>,
     /// How long it may take until it answers for the first time.
     pub start_timeout: Duration,
+    /// Which of its tools only look.
+    pub read_only: ReadOnly,
     /// It stands in the user's own settings: nobody else has to agree to it.
     pub own: bool,
 }
@@ -86,6 +89,10 @@ pub struct CommandSettings {
     pub timeout: Option<Duration>,
     /// It changes what cannot be changed back.
     pub destructive: bool,
+    /// It only looks.
+    pub read_only: bool,
+    /// It stands in the user's own settings.
+    pub own: bool,
 }
 
 /// What a command prints.
@@ -117,6 +124,7 @@ pub(super) struct ToolSection {
     start_timeout: Option<Spanned<String>>,
     legacy: Option<Spanned<bool>>,
     destructive: Option<Spanned<bool>>,
+    read_only: Option<Spanned<ReadOnlyWord>>,
 }
 
 impl ToolSettings {
@@ -172,6 +180,7 @@ impl ToolSettings {
         for (name, mut command) in own.commands.into_iter().filter(|(name, _)| free(name)) {
             anchored(&mut command.argv);
             command.place = None;
+            command.own = true;
             self.commands.insert(name, command);
         }
         self
@@ -230,6 +239,7 @@ impl ToolSection {
         };
         Ok(ServerSettings {
             reach,
+            read_only: read_only::of_server(self.read_only)?,
             own: false,
             legacy: self.legacy.is_some_and(Spanned::into_inner),
             timeout: self.timeout.as_ref().map(duration).transpose()?.flatten(),
@@ -261,6 +271,7 @@ impl ToolSection {
                  `server = [\"program\", \"argument\"]`",
             )
         })?;
+        let destructive = self.destructive.is_some_and(Spanned::into_inner);
         Ok(CommandSettings {
             place: Some(span(place.clone())),
             argv: program(Spanned::new(place, argv))?,
@@ -270,7 +281,9 @@ impl ToolSection {
             cwd: self.cwd.map(|cwd| root.join(cwd)),
             env: self.env,
             timeout: self.timeout.as_ref().map(duration).transpose()?.flatten(),
-            destructive: self.destructive.is_some_and(Spanned::into_inner),
+            destructive,
+            read_only: read_only::of_command(self.read_only, destructive)?,
+            own: false,
         })
     }
 }
@@ -302,7 +315,7 @@ fn address(name: &str, url: Spanned<String>) -> Result<String, Diagnostic> {
     let place = url.span();
     let text = url.into_inner();
     let parsed: http::Uri = text.parse().map_err(|_| {
-        wrong(format!("{} is no address", quote(&text)), place.clone())
+        wrong(format!("{} is not an address", quote(&text)), place.clone())
             .hint("write `https://host/path`")
     })?;
     let Some(authority) = parsed.authority() else {
@@ -321,7 +334,7 @@ fn address(name: &str, url: Spanned<String>) -> Result<String, Diagnostic> {
         Some("http") => Err(wrong(format!("{} is not encrypted", quote(&text)), place).hint(
             "use `https://`; plain `http://` is for this machine: `http://127.0.0.1:PORT/…`",
         )),
-        _ => Err(wrong(format!("{} is no address of a server", quote(&text)), place)
+        _ => Err(wrong(format!("{} is not an address of a server", quote(&text)), place)
             .hint("write `https://host/path`")),
     }
 }

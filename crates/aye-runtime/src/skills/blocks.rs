@@ -7,6 +7,7 @@ use aye_core::diagnostic::{Diagnostic, Severity, did_you_mean};
 use aye_core::flow::{Flow, UNKNOWN_NAME, results_of};
 use aye_core::skill::{Action, Step};
 use aye_core::span::Span;
+use aye_core::text::BUILT_IN;
 
 use crate::compute::{self, Block, ComputeError};
 
@@ -53,6 +54,7 @@ impl Blocks<'_> {
         if !unread {
             found.extend(self.text_as_number(step, &block, code.span));
             found.extend(self.unknown_name(step, &block, code.span, known));
+            found.extend(self.hidden_result(step, &block, code.span, known));
         }
     }
 
@@ -123,6 +125,22 @@ impl Blocks<'_> {
             Some(near) => said.hint(format!("did you mean `{near}`?")),
             None => said.hint("no step gives it, and the block does not set it"),
         })
+    }
+
+    /// A built-in name where the result of a step with that name was meant.
+    fn hidden_result(
+        &self,
+        step: &Step,
+        block: &Block,
+        span: Span,
+        known: &BTreeSet<String>,
+    ) -> Option<Diagnostic> {
+        let hidden = |name: &str| known.contains(name) && BUILT_IN.contains(&name);
+        let found = compute::first_use(block, &hidden)?;
+        let name = found.name;
+        let message = words(step, &format!("`{name}` is not the result of step `{name}`"));
+        let said = self.placed(Diagnostic::error("built-in-name", message), span, found.place);
+        Some(said.hint(format!("add `output: {name}_result` to the step and use `{name}_result`")))
     }
 
     fn placed(&self, diagnostic: Diagnostic, block: Span, error: ComputeError) -> Diagnostic {

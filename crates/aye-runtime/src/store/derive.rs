@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::StoreError;
 use super::chain::Hash;
-use super::rows::{QuestionRow, QuestionState, RunRow, RunStatus};
+use super::rows::{NameClaim, QuestionRow, QuestionState, RunRow, RunStatus};
 
 /// The derived rows of one run. When appending, closed questions need not be
 /// among them: nothing changes a closed question.
@@ -52,7 +52,7 @@ pub(super) fn milliseconds(at: Timestamp) -> Timestamp {
 
 /// A row says who drives a run; the rest is in the events.
 fn of_a_row(driver: &Driver) -> Driver {
-    Driver { attended: false, namespaces: None, ..driver.clone() }
+    Driver { attended: false, detached: false, namespaces: None, ..driver.clone() }
 }
 
 fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
@@ -71,6 +71,8 @@ fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
         status: RunStatus::Running,
         why: None,
         message: None,
+        concurrency: started.concurrency.clone(),
+        claim: None,
         step: None,
         waiting: 0,
         started: at,
@@ -94,6 +96,15 @@ impl Derived {
             | EventKind::MemoryRecalled(_)
             | EventKind::MemoryLearned(_)
             | EventKind::ConfirmationAdvised { .. } => {}
+            EventKind::ConcurrencyAcquired { .. } => self.run.claim = Some(NameClaim::Held),
+            EventKind::ConcurrencyWaiting { holder, .. } => {
+                // Its place is that of its first word.
+                let since = match self.run.claim {
+                    Some(NameClaim::Waits { since, .. }) => since,
+                    Some(NameClaim::Held) | None => n,
+                };
+                self.run.claim = Some(NameClaim::Waits { since, holder: holder.clone() });
+            }
             EventKind::SkillPaused { why, message, .. } => {
                 self.stand(RunStatus::Paused, Some(word(why)), message.clone());
             }
@@ -129,9 +140,13 @@ impl Derived {
                 }
             }
             EventKind::ConfirmationAnswered(answered) => self.answer(at, answered),
-            EventKind::ConfirmationExpired { question, .. } => {
+            EventKind::ConfirmationExpired { question, withdrawn, .. } => {
+                let state = match withdrawn {
+                    true => QuestionState::Withdrawn,
+                    false => QuestionState::Expired,
+                };
                 if let Some(row) = self.open(question.as_str()) {
-                    row.close(QuestionState::Expired, at);
+                    row.close(state, at);
                 }
                 self.count();
             }
@@ -153,6 +168,7 @@ impl Derived {
     ) {
         self.stand(status, why, message);
         self.run.ended = Some(at);
+        self.run.claim = None;
         for row in &mut self.questions {
             if row.state == QuestionState::Open {
                 row.close(QuestionState::Withdrawn, at);

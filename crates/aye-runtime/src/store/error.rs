@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use aye_core::id::RunId;
+use aye_core::journal::Blocked;
 
 use super::{Finding, Held};
 
@@ -30,7 +31,7 @@ pub enum StoreError {
         /// The journal.
         path: PathBuf,
     },
-    /// The file is no database, or a broken one.
+    /// The file is not a database, or a broken one.
     #[error("`{}` is damaged: {message}", path.display())]
     Damaged {
         /// The journal.
@@ -60,7 +61,7 @@ pub enum StoreError {
         /// The journal.
         path: PathBuf,
     },
-    /// Somebody else appended to the run, or its events are out of order.
+    /// Someone else appended to the run, or its events are out of order.
     #[error("run `{run}` has event {last} as its last; event {got} does not follow it")]
     Conflict {
         /// The run.
@@ -70,7 +71,7 @@ pub enum StoreError {
         /// The event that was to be appended.
         got: u64,
     },
-    /// The writer's lease has passed to somebody else.
+    /// The writer's lease has passed to someone else.
     #[error(
         "the lease of run `{run}` has passed to another process (epoch {epoch}, now {current})"
     )]
@@ -81,6 +82,22 @@ pub enum StoreError {
         epoch: u64,
         /// The newest epoch.
         current: u64,
+    },
+    /// Another run has the name of a run's `concurrency`.
+    #[error("run `{}` has the name `{name}`", blocked.holder)]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Who has it, and how many wait for it.
+        blocked: Blocked,
+    },
+    /// Waiting for a name would never end.
+    #[error("run `{holder}` has the name `{name}` and waits for this run")]
+    NameDeadlock {
+        /// The name.
+        name: String,
+        /// Who has it.
+        holder: RunId,
     },
     /// The writer's lease is for another run.
     #[error("the lease of run `{lease}` does not cover run `{run}`")]
@@ -184,7 +201,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What somebody can do about it.
+    /// What someone can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Home { .. } => "set AYE_HOME to a directory you can write to",
@@ -192,7 +209,7 @@ impl StoreError {
                 "make the directory and the files in it writable, or set AYE_HOME to another one"
             }
             Self::Full { .. } => {
-                "free some room (`aye runs prune`, disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written, and `aye resume` goes on with a run that it cut off"
+                "free some room (`aye runs prune`, disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written, and `aye resume` continues with a run that it cut off"
             }
             Self::Damaged { .. } => {
                 "move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh"
@@ -203,6 +220,8 @@ impl StoreError {
             Self::Conflict { .. } => {
                 "another process appended to this run; see `aye show`, then `aye resume`"
             }
+            Self::NameTaken { .. } => "one run at a time has it; see `aye runs`",
+            Self::NameDeadlock { .. } => "cancel one of the two runs",
             Self::Fenced { .. } | Self::NotCovered { .. } => {
                 "another process drives this run now; see `aye show`"
             }

@@ -167,7 +167,7 @@ impl Heads {
     }
 }
 
-/// A text that somebody is shown, cut if it is long.
+/// A text that someone is shown, cut if it is long.
 fn beginning(text: &str) -> String {
     const LONGEST: usize = 120;
     match text.char_indices().nth(LONGEST) {

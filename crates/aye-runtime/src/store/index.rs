@@ -19,6 +19,10 @@ pub trait Runs {
     /// Runs that are not inside another, the newest first.
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
 
+    /// The runs that have this name or wait for it (`concurrency`): the one that
+    /// has it first, then the others in the order in which they came.
+    fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError>;
+
     /// The outermost run that a run is inside of; itself, if it is inside none.
     /// Its id has to say so too: a row may have been changed.
     fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {

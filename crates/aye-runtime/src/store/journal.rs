@@ -18,6 +18,11 @@ pub trait Journal {
     /// The lease must cover the runs of all events and still have the newest
     /// epoch. The first event's number is the one that the writer expects to
     /// come next: an event that does not follow the last one is a conflict.
+    ///
+    /// `concurrency_acquired` is refused while another run has the name, or came
+    /// first, waits and is driven; `concurrency_waiting` where the run would
+    /// wait for one that waits for it. The end of a run that had or wanted a
+    /// name wakes the drivers that listen for requests.
     fn append(
         &mut self,
         lease: &Lease,
@@ -50,7 +55,7 @@ pub trait Journal {
     fn source(&self, digest: &str) -> Result<Option<Source>, StoreError>;
 
     /// The steps and items that a run is inside of, from the outside in; none
-    /// for a run that somebody started.
+    /// for a run that someone started.
     fn place_of(&self, run: &RunId) -> Result<Vec<Parent>, StoreError> {
         let mut parents = Vec::new();
         let mut first = self.first_event(run)?;

@@ -76,7 +76,7 @@ pub struct Holder {
     pub since: Timestamp,
 }
 
-/// Somebody else drives the run.
+/// Someone else drives the run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("run `{run}` is driven by {}", describe(holder.as_ref()))]
 pub struct Held {
@@ -99,7 +99,7 @@ fn describe(holder: Option<&Holder>) -> String {
 /// Why a lease was not granted.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
-    /// Somebody else has it.
+    /// Someone else has it.
     #[error(transparent)]
     Held(#[from] Held),
     /// The store cannot be used.
@@ -108,7 +108,7 @@ pub enum LeaseError {
 }
 
 impl LeaseError {
-    /// What somebody can do about it.
+    /// What someone can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Held(_) => "watch it with `aye watch`, or answer and cancel from here",

@@ -5,7 +5,7 @@
 //! appends to it. [`Journal::append`] writes, in one transaction, the events
 //! with their hash chain, the rows derived from them and the verdicts on the
 //! requests they settle, then wakes whoever listens. Everybody else reads:
-//! listings from the derived rows, the truth from the events. Whoever wants
+//! listings from the derived rows, the truth from the events. Anyone who wants
 //! something of a run leaves a request in the mailbox ([`Mailbox::send`]),
 //! which wakes its driver, and waits for the verdict.
 //!
@@ -29,8 +29,11 @@ mod log_seal;
 mod logs;
 mod mailbox;
 mod memory;
+mod names;
 mod open_store;
+mod outbox;
 mod plain_logs;
+mod presence;
 mod prune;
 mod pruned_run;
 mod rows;
@@ -50,10 +53,14 @@ pub use logs::Logs;
 pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
 pub use memory::MemoryStore;
 pub use open_store::{OpenStore, Sqlite};
+pub use outbox::{
+    Announcer, AnswerToken, Job, MessageRow, MessageState, NewMessage, Occasion, Outbox, Settled,
+};
 pub use plain_logs::PlainLogs;
+pub use presence::{LIFETIME, Presence, PresenceKind, REFRESH, Showing, ShowingProcess, Shown};
 pub use prune::{Prune, Pruned, Pruner};
 pub use pruned_run::PrunedRun;
-pub use rows::{QuestionRow, QuestionState, RunRow, RunStatus};
+pub use rows::{NameClaim, QuestionRow, QuestionState, RunRow, RunStatus};
 pub use source::Source;
 pub use sqlite::{Bell, Durability, Home, SqliteStore};
 pub use wake::{Listener, Wake, Watch};
@@ -65,6 +72,8 @@ pub trait Store:
     + Questions
     + Mailbox
     + Lessons
+    + Presence
+    + Outbox
     + Leases
     + Wake
     + Logs
@@ -73,10 +82,22 @@ pub trait Store:
     + std::fmt::Debug
     + Send
 {
-    /// Whether somebody drives a run: the lease of the outermost run covers
+    /// Whether someone drives a run: the lease of the outermost run covers
     /// the runs inside it.
     fn is_driven(&self, run: &aye_core::id::RunId) -> Result<bool, StoreError> {
         let outer = self.outermost(run)?.map_or_else(|| run.clone(), |outer| outer.id);
         Ok(self.holder(&outer)?.is_some())
+    }
+
+    /// Which run has to end before this one can take a name; none if it is free.
+    /// Only the append that takes it says so for certain.
+    fn blocked(
+        &self,
+        run: &aye_core::id::RunId,
+        name: &str,
+    ) -> Result<Option<aye_core::journal::Blocked>, StoreError> {
+        let claimants = self.claimants(name)?;
+        let since = claimants.iter().find(|row| row.id == *run).and_then(names::since);
+        names::blocked(claimants, run, since, |other| self.is_driven(other))
     }
 }

@@ -13,7 +13,7 @@ pub trait Prune {
 
     /// Removes the runs that ended before a time, with all that is inside them:
     /// events, rows, requests and logs. A run that has not ended, or that
-    /// somebody holds, stays; so does one whose logs cannot be removed, which
+    /// someone holds, stays; so does one whose logs cannot be removed, which
     /// is an error once the others are gone. Each leaves an entry, see
     /// [`Audit::pruned_runs`](super::Audit::pruned_runs). With `dry_run` it only
     /// counts.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunStatus {
-    /// Somebody drives it, or did until they died: its lock tells which.
+    /// Someone drives it, or did until they died: its lock tells which.
     Running,
     /// Nobody drives it; it can be resumed.
     Paused,
@@ -49,6 +49,20 @@ impl RunStatus {
     }
 }
 
+/// How a run stands to the name of its `concurrency`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameClaim {
+    /// It has it.
+    Held,
+    /// It waits for it.
+    Waits {
+        /// Number of the event since which it waits: its place among others.
+        since: u64,
+        /// The run that has to end first, as far as it knows.
+        holder: RunId,
+    },
+}
+
 /// One run, as its events so far make it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
@@ -78,6 +92,10 @@ pub struct RunRow {
     pub why: Option<String>,
     /// The same in words.
     pub message: Option<String>,
+    /// The name that one run at a time has.
+    pub concurrency: Option<String>,
+    /// Whether it has that name or waits for it; nothing once it has ended.
+    pub claim: Option<NameClaim>,
     /// The step it is at, or was at last.
     pub step: Option<String>,
     /// How many of its questions are open.
@@ -94,12 +112,22 @@ pub struct RunRow {
     pub head: [u8; 32],
 }
 
+impl RunRow {
+    /// The name it waits for, and the run that has to end first.
+    pub fn waits_for_name(&self) -> Option<(&str, &RunId)> {
+        match (&self.concurrency, &self.claim) {
+            (Some(name), Some(NameClaim::Waits { holder, .. })) => Some((name, holder)),
+            (_, _) => None,
+        }
+    }
+}
+
 /// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QuestionState {
-    /// Somebody has to decide.
+    /// Someone has to decide.
     Open,
-    /// Somebody did.
+    /// Someone did.
     Answered,
     /// Nobody did in time.
     Expired,

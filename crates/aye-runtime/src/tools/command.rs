@@ -111,7 +111,7 @@ fn with_blanks(settings: &CommandSettings, mut args: Map<String, Value>) -> Map<
 
 /// One word of the template is one word of the command, with two exceptions
 /// for words that are exactly one expression: a list is several words, and
-/// nothing is no word.
+/// nothing is not a word.
 fn render(template: &str, args: &Value, argv: &mut Vec<String>) -> Result<(), minijinja::Error> {
     if !template.contains("{{") && !template.contains("{%") {
         argv.push(template.to_owned());
@@ -187,6 +187,8 @@ mod tests {
             env: BTreeMap::new(),
             timeout: None,
             destructive: false,
+            read_only: false,
+            own: false,
         }
     }
 

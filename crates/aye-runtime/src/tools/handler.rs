@@ -121,7 +121,7 @@ impl ClientHandler for Shared {
     ) -> Result<CustomResult, ErrorData> {
         // A question whose form is none that can be read comes here.
         if request.method == "elicitation/create" {
-            let why = "what it wants to know is no flat form".to_owned();
+            let why = "what it wants to know is not a flat form".to_owned();
             self.outbox.send(ToolEvent::Declined { server: self.server.clone(), why });
             return Ok(CustomResult::new(serde_json::json!({ "action": "decline" })));
         }

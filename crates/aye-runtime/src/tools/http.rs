@@ -20,7 +20,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::connect::{HttpError, send};
+use crate::http_client::{HttpError, send};
+
 use super::error::ToolError;
 
 /// The longest message.
@@ -164,7 +165,7 @@ impl StreamableHttpClient for Http {
         token: Option<String>,
         more: Headers,
     ) -> Result<(), Failure> {
-        // A server that keeps its sessions is no error of ours.
+        // A server that keeps its sessions is not an error of ours.
         self.ask(Method::DELETE, String::new(), Some(&session), token, more, &[])
             .await
             .map(drop)

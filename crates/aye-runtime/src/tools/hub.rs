@@ -11,7 +11,7 @@ use aye_process::policy::Policy;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
-use crate::settings::ToolSettings;
+use crate::settings::{ReadOnlyTools, ToolSettings};
 
 use super::command::{self, CommandTool};
 use super::error::ToolError;
@@ -74,9 +74,9 @@ pub struct Definition {
 /// What becomes of a server's question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Somebody answered.
+    /// Someone answered.
     Accept(Map<String, Value>),
-    /// Somebody said no, or nobody can be asked.
+    /// Someone said no, or nobody can be asked.
     Decline,
     /// It is no longer of interest.
     Cancel,
@@ -98,14 +98,33 @@ pub struct Tools {
     at_work: Option<Worker>,
     /// Calls that failed before there was a worker.
     stillborn: Option<ToolEvent>,
-    /// Somebody is there whom servers may ask.
+    /// Someone is there whom servers may ask.
     may_ask: bool,
+    /// Tools that only look.
+    read_only: ReadOnlyTools,
 }
 
 impl Tools {
     /// The tools of `aye.toml` in this world.
     pub fn new(settings: &ToolSettings, world: World) -> Self {
-        Self { settings: settings.clone(), world, at_work: None, stillborn: None, may_ask: false }
+        Self {
+            settings: settings.clone(),
+            world,
+            at_work: None,
+            stillborn: None,
+            may_ask: false,
+            read_only: ReadOnlyTools::default(),
+        }
+    }
+
+    /// The same, where these tools only look.
+    pub fn with_read_only(self, read_only: ReadOnlyTools) -> Self {
+        Self { read_only, ..self }
+    }
+
+    /// Whether a tool only looks: someone who is believed says so.
+    pub fn is_read_only(&self, name: &str) -> bool {
+        self.read_only.contains(name)
     }
 
     /// Servers may ask in the middle of a call: whoever says so answers each
@@ -130,8 +149,14 @@ impl Tools {
     pub fn unknown(&self, name: &str) -> Option<ToolError> {
         match self.knows(name) {
             Known::Unknown { hint } => Some(names::unknown(name, hint)),
-            Known::Server { .. } | Known::Command | Known::Perhaps => None,
+            Known::Server { .. } | Known::Command | Known::BuiltIn | Known::Perhaps => None,
         }
+    }
+
+    /// Whether what other systems have as a tool of this name is written in
+    /// another way here; the hint of [`unknown`](Self::unknown) says how.
+    pub fn is_written_otherwise(name: &str) -> bool {
+        names::written_otherwise(name).is_some()
     }
 
     /// What agreeing to this server would mean; `None` if there is no such server.
@@ -165,7 +190,19 @@ impl Tools {
                 not_covered: Vec::new(),
             });
         }
-        let Known::Server { server, .. } = self.knows(name) else { return None };
+        let server = match self.knows(name) {
+            Known::Server { server, .. } => server,
+            Known::BuiltIn => {
+                return Some(Definition {
+                    shown: format!("{name} (built in)"),
+                    digest: digest(&[b"built in", name.as_bytes()]),
+                    argv: Vec::new(),
+                    cwd: None,
+                    not_covered: Vec::new(),
+                });
+            }
+            Known::Command | Known::Perhaps | Known::Unknown { .. } => return None,
+        };
         let launch = self.launch(&server)?.ok()?;
         Some(Definition {
             shown: launch.command_line(),

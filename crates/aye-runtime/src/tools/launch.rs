@@ -127,7 +127,7 @@ pub(super) fn spec(
     let usual = |name: &str| PASSED.contains(&name) || name.starts_with("LC_");
     let named = |name: &str| pass_env.iter().any(|one| one == name) && !CARRIERS.contains(&name);
     let passed = |name: &str| usual(name) || named(name);
-    // Also those that are no text, which `environment` does not have.
+    // Also those that are not text, which `environment` does not have.
     let ours = std::env::vars_os().map(|(name, _)| name);
     let withheld = ours.filter(|name| !name.to_str().is_some_and(passed));
     spec.env.extend(withheld.map(|name| (name, None)));

@@ -191,7 +191,7 @@ impl Link {
                     params.request_state = wanted.request_state;
                 }
                 _ => {
-                    let message = format!("`{full}` gave an answer that is no result");
+                    let message = format!("`{full}` gave an answer that is not a result");
                     return Err(ToolError::server(message));
                 }
             }
@@ -354,7 +354,9 @@ fn not_connected(
     let strange = program.and_then(Program::strange_line);
     let hint = match (program.and_then(Program::last_words), strange) {
         (Some(words), _) => words,
-        (None, Some(line)) => format!("it wrote to its standard output what is no message: {line}"),
+        (None, Some(line)) => {
+            format!("it wrote to its standard output what is not a message: {line}")
+        }
         (None, None) if program.is_none() => {
             format!("is it running, and is the `url` in `[tools.{server}]` right?")
         }

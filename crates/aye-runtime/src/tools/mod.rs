@@ -21,7 +21,6 @@ mod shell_argument;
 mod trust;
 
 #[cfg(feature = "tools")]
-mod connect;
 #[cfg(feature = "tools")]
 mod form;
 #[cfg(feature = "tools")]

@@ -2,6 +2,7 @@
 
 use aye_core::diagnostic::{did_you_mean, quote, quote_list};
 
+use crate::memory::is_builtin_tool;
 use crate::settings::ToolSettings;
 
 use super::error::ToolError;
@@ -18,6 +19,8 @@ pub enum Known {
     },
     /// A command of `aye.toml`.
     Command,
+    /// A tool that Aye itself has: memory's.
+    BuiltIn,
     /// No server is named; one of them may have it.
     Perhaps,
     /// Nothing.
@@ -31,6 +34,13 @@ pub enum Known {
 pub(super) fn look_up(settings: &ToolSettings, name: &str) -> Known {
     if settings.commands.contains_key(name) {
         return Known::Command;
+    }
+    // A server's tool of that name is called with its server.
+    if is_builtin_tool(name) {
+        return Known::BuiltIn;
+    }
+    if let Some(hint) = written_otherwise(name) {
+        return Known::Unknown { hint: Some(hint.to_owned()) };
     }
     match name.split_once('.') {
         Some((server, tool)) if settings.servers.contains_key(server) && !tool.is_empty() => {
@@ -57,6 +67,23 @@ pub(super) fn look_up(settings: &ToolSettings, name: &str) -> Known {
         }
         None => Known::Perhaps,
     }
+}
+
+/// What a skill of the original system calls as a tool and is something else here.
+pub(super) fn written_otherwise(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "skill_run" => {
+            "a skill is called with `skill: NAME` and `inputs: { … }` at the step, not as a tool"
+        }
+        "knowledge_update" | "knowledge_learn" => {
+            "write it with `tool: memory_write` and `key: knowledge/PERSONA/PROJECT`"
+        }
+        "knowledge_load" | "knowledge_list" => {
+            "read it with `tool: knowledge_query` and `project: NAME`"
+        }
+        "memory_stats" => "`aye memory stats` shows them",
+        _ => return None,
+    })
 }
 
 fn servers_hint(settings: &ToolSettings) -> Option<String> {

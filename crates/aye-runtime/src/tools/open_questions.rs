@@ -1,4 +1,4 @@
-//! A server asks in the middle of a call: somebody is asked, and its time
+//! A server asks in the middle of a call: someone is asked, and its time
 //! stands still meanwhile.
 
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl Questions {
     }
 
     /// Ends when a call has taken this long, not counting the time in which
-    /// somebody was asked.
+    /// someone was asked.
     pub(super) async fn time_of(&self, call: u64, mut left: Duration) {
         let mut still = self.still.subscribe();
         loop {
@@ -94,7 +94,7 @@ impl Drop for Asked<'_> {
 }
 
 impl Shared {
-    /// Asks somebody for what a server wants to know. `calls` are those that
+    /// Asks someone for what a server wants to know. `calls` are those that
     /// it may be about: a server of 2025 does not say which.
     pub(super) async fn ask(&self, calls: Vec<u64>, params: &ElicitRequestParams) -> ElicitResult {
         let no = || ElicitResult::new(ElicitationAction::Decline);

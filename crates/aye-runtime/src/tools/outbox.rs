@@ -17,7 +17,7 @@ struct Inner {
     read: OwnedFd,
     write: OwnedFd,
     questions: Questions,
-    /// Somebody is there whom servers may ask.
+    /// Someone is there whom servers may ask.
     may_ask: bool,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Program {
     ended: tokio::sync::watch::Receiver<bool>,
     watcher: tokio::task::JoinHandle<()>,
     /// Its standard output once more, until it has answered: what a program
-    /// says that is no server says why.
+    /// says that is not a server says why.
     unread: Mutex<Option<OwnedFd>>,
     /// True when all of standard error was read.
     words: tokio::sync::watch::Receiver<bool>,
@@ -128,7 +128,7 @@ impl Program {
         *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The first line on its standard output that was no message.
+    /// The first line on its standard output that was not a message.
     pub(super) fn strange_line(&self) -> Option<String> {
         let seen = self.fault.lock().unwrap_or_else(PoisonError::into_inner).strange.clone();
         let unread = || {

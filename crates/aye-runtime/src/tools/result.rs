@@ -63,7 +63,7 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST_ERROR)]
 }
 
-/// Text as it is; what is no text is named.
+/// Text as it is; what is not text is named.
 #[cfg(feature = "tools")]
 fn text_of(content: &[ContentBlock]) -> String {
     let parts: Vec<String> = content

@@ -251,6 +251,8 @@ mod tests {
             env: BTreeMap::new(),
             timeout: None,
             destructive: false,
+            read_only: false,
+            own: false,
         })
     }
 

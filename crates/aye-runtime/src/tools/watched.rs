@@ -12,7 +12,7 @@ use super::handler::Shared;
 
 /// The longest message.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// How many lines that are no messages are worth mentioning.
+/// How many lines that are not messages are worth mentioning.
 const MENTIONED: usize = 20;
 /// How much of such a line is shown.
 const SHOWN: usize = 200;
@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 pub(super) struct Faults {
     /// Why nothing more was read.
     pub(super) fatal: Option<String>,
-    /// The first line that was no message.
+    /// The first line that was not a message.
     pub(super) strange: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Watched<R> {
     fault: Fault,
     /// Bytes of the line so far.
     length: usize,
-    /// The beginning of a line that is no message.
+    /// The beginning of a line that is not a message.
     strange: Option<Vec<u8>>,
     mentioned: usize,
 }

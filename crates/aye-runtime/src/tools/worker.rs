@@ -119,7 +119,7 @@ impl End<'_> {
 impl Drop for End<'_> {
     fn drop(&mut self) {
         if !self.told {
-            self.tell(Err(ToolError::server("the call was given up")));
+            self.tell(Err(ToolError::server("the call was aborted")));
         }
     }
 }
@@ -148,7 +148,7 @@ impl Shop {
             }
         };
         let cancelled = async {
-            // Nobody cancels it any more: it goes on.
+            // Nobody cancels it any more: it continues.
             if cancelled.await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -185,8 +185,8 @@ impl Shop {
         let (server, tool) = match names::look_up(&self.settings, name) {
             Known::Server { server, tool } => (server, tool),
             Known::Perhaps => (self.server_with(name).await?, name.to_owned()),
-            Known::Command => {
-                let message = format!("`{name}` is a command and has no server");
+            Known::Command | Known::BuiltIn => {
+                let message = format!("`{name}` has no server");
                 return Err(ToolError::not_found(message));
             }
             Known::Unknown { hint } => return Err(names::unknown(name, hint)),

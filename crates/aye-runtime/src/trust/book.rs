@@ -36,7 +36,7 @@ struct Kept {
     tools: BTreeMap<String, BTreeMap<String, Agreement>>,
 }
 
-/// A directory that somebody said is theirs to run.
+/// A directory that someone said is theirs to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     /// Since when.

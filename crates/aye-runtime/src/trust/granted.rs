@@ -6,7 +6,9 @@ use std::sync::Arc;
 use aye_core::skill::HealRule;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{AdvisorSettings, PolicySettings, Powers, Settings};
+use crate::settings::{
+    AdvisorSettings, Channels, MarkedBy, PolicySettings, Powers, ReadOnlyTools, Settings,
+};
 
 use super::book::{Agreements, TrustFile};
 use super::power::{Power, outside};
@@ -15,11 +17,11 @@ use super::power::{Power, outside};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartedBy {
-    /// Somebody typed it.
+    /// Someone typed it.
     Person,
     /// An assistant wants it.
     Assistant,
-    /// Somebody asked the server for it: nobody typed it in the project.
+    /// Someone asked the server for it: nobody typed it in the project.
     Server,
 }
 
@@ -34,8 +36,13 @@ pub struct Granted {
     pub heal: Arc<[HealRule]>,
     /// Who advises, and where it works.
     pub advisor: Option<(AdvisorSettings, PathBuf)>,
+    /// Tools that count as read-only: marked so by the user's own settings, or by
+    /// those of a trusted project.
+    pub read_only: ReadOnlyTools,
     /// Skill directories outside of the project that may be used.
     pub skills: Vec<PathBuf>,
+    /// How people are told: the user's channels, and the project's beside them.
+    pub channels: Channels,
     /// What of `aye.toml` does not count, in words.
     pub left_out: Vec<String>,
 }
@@ -62,6 +69,20 @@ impl Granted {
         };
         let heal = may(Power::heal(&project.heal), "heal rules");
         let advised = may(project.advisor.as_ref().map(Power::advisor), "advisor");
+        let looks = may(Power::read_only(settings), "read-only tools");
+        let read_only = settings.tools.read_only(MarkedBy::User);
+        let read_only = match looks {
+            true => read_only.and(settings.tools.read_only(MarkedBy::Project)),
+            false => read_only,
+        };
+        // A project cannot take the place of a channel of the user's.
+        let mut channels = user.notify.clone();
+        for (name, channel) in &project.notify {
+            let power = Some(Power::channel(name, channel));
+            if may(power, &format!("channel `{name}`")) {
+                channels.entry(name.clone()).or_insert_with(|| channel.clone());
+            }
+        }
         let servers = settings.tools.servers.iter().filter(|(name, server)| {
             !server.own && !agreed.trusted && agreed.of(&Power::server(name)).is_none()
         });
@@ -90,7 +111,9 @@ impl Granted {
                 let advisor = powers.advisor.clone().filter(|_| may)?;
                 Some((advisor, powers.root.clone()))
             }),
+            read_only,
             skills,
+            channels,
             left_out,
         }
     }

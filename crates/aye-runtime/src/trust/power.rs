@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use aye_core::digest::digest;
 
 use crate::fmt::shell_word;
-use crate::settings::{AdvisorSettings, HealSettings, PolicySettings, Settings};
+use crate::settings::{AdvisorSettings, ChannelSettings, HealSettings, PolicySettings, Settings};
 
-/// Something that somebody has to agree to, by its content.
+/// Something that someone has to agree to, by its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Power {
     /// What it is, such as `server git`: its place among the agreements.
@@ -42,9 +42,21 @@ impl Power {
         (!heal.written.is_empty()).then(|| Self::new("heal", shown))
     }
 
+    /// Tools that the project says only look: an assistant may try them, and a
+    /// fix may look things up with them.
+    pub(super) fn read_only(settings: &Settings) -> Option<Self> {
+        let shown = settings.tools.read_only_shown();
+        (!shown.is_empty()).then(|| Self::new("read-only tools", shown))
+    }
+
     pub(super) fn advisor(advisor: &AdvisorSettings) -> Self {
         let words: Vec<String> = advisor.argv.iter().map(|word| shell_word(word)).collect();
         Self::new("advisor", vec![words.join(" ")])
+    }
+
+    /// A channel as it is written now.
+    pub(crate) fn channel(name: &str, channel: &ChannelSettings) -> Self {
+        Self::new(&format!("notify {name}"), channel.shown())
     }
 
     /// A directory with skills, by its real path.
@@ -72,6 +84,8 @@ impl Power {
         all.extend(outside(settings).iter().map(|directory| Self::skills(directory)));
         all.extend(Self::heal(&project.heal));
         all.extend(project.advisor.as_ref().map(Self::advisor));
+        all.extend(Self::read_only(settings));
+        all.extend(project.notify.iter().map(|(name, channel)| Self::channel(name, channel)));
         all.extend(Self::policy(&project.policy));
         all
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aye_core::event::{self, Event};
 use aye_core::flow::Flow;
@@ -15,6 +16,7 @@ use aye_process::Signals;
 use crate::driver::{Driven, Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::notify::Courier;
 use crate::prompter::Prompter;
 use crate::report::{Report, Sink};
 use crate::runtime::Runtime;
@@ -33,6 +35,10 @@ pub struct ActiveRun {
     pub(super) beginning: Beginning,
     /// What was learned.
     pub(super) memory: Arc<Memory>,
+    /// Who tells people of it, where a channel is configured.
+    pub(super) courier: Option<Courier>,
+    /// How long nobody may answer before it rests; for ever if nothing is said.
+    pub(super) rest_after: Option<Duration>,
 }
 
 /// How a run is taken up.
@@ -41,7 +47,7 @@ pub(super) enum Beginning {
     Started(Vec<Event>),
     /// It is resumed by this driver.
     Resumed(event::Driver),
-    /// It failed, and goes on with the step that did.
+    /// It failed, and continues with the step that did.
     Retried(Box<Retry>),
 }
 
@@ -86,11 +92,15 @@ impl ActiveRun {
 
     /// Drives it to its end or a pause.
     pub fn drive(self, surface: Surface<'_>) -> Result<FinishedRun, Error> {
-        let Self { runtime, mut store, lease, machine, beginning, memory, .. } = self;
+        let Self {
+            runtime, mut store, lease, machine, beginning, memory, courier, rest_after, ..
+        } = self;
         let workspace = machine.state().started.workspace.clone();
         let workspace = Path::new(&workspace);
         let run = machine.state().run.clone();
         runtime.settle_lessons(&mut *store)?;
+        // What others left is told too.
+        courier.iter().for_each(Courier::look);
         aye_process::slots::set_limit(runtime.settings.max_processes);
         aye_process::set_grace(runtime.settings.grace);
         let driver = Driver::new(Parts {
@@ -109,12 +119,20 @@ impl ActiveRun {
             prompters: surface.prompters.into_iter().map(|one| one as &mut dyn Prompter).collect(),
             signals: surface.signals,
             policy: runtime.granted().policy.for_run(workspace),
+            max_result: runtime.settings.max_result,
         });
+        let driver = match rest_after {
+            Some(limit) => driver.resting_after(limit),
+            None => driver,
+        };
         let Driven { machine, outcome, stopped_inside } = match beginning {
             Beginning::Started(events) => driver.begin(&events)?,
             Beginning::Resumed(by) => driver.resume(by)?,
             Beginning::Retried(retry) => driver.retry(*retry)?,
         };
+        if let Some(courier) = courier {
+            courier.finish(&*store, &run);
+        }
         let (state, secrets) = (machine.state().clone(), machine.secrets().clone());
         let journal = JournalReader::new(store);
         Ok(FinishedRun { state, outcome, stopped_inside, journal, runtime, secrets })

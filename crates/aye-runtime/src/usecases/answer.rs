@@ -59,6 +59,8 @@ pub struct TakenAnswer {
     pub repeated: bool,
     /// Nobody drove the run: it continues in the background, or why it does not.
     pub resumed: Option<Result<(), String>>,
+    /// Whether it is given again, where that was wanted: only some questions allow it.
+    pub remembered: Option<bool>,
 }
 
 /// Why an answer was not taken.
@@ -72,9 +74,15 @@ pub enum AnswerError {
         /// Its digest now.
         digest: String,
     },
-    /// Somebody else was quicker, or nobody in time.
+    /// Someone else was quicker, or nobody in time.
     #[error(transparent)]
     Decided(Error),
+    /// The key was used for another answer.
+    #[error("the key was used for another answer to `{question}`")]
+    OtherRequest {
+        /// The question.
+        question: String,
+    },
     /// It does not count, and why.
     #[error("the answer to `{question}` was refused: {why}")]
     Refused {
@@ -100,7 +108,7 @@ impl Runtime {
         let question = journal.find_question(&request.question)?;
         let key = request.key.as_ref().map(|key| key_digest(&by.name, key));
         if let Some(earlier) = key.as_ref().and_then(|key| sent_before(&journal, &question, key)) {
-            return repeated(&journal, &question, &earlier);
+            return repeated(&journal, &question, &request, &earlier);
         }
         let asked = journal.asked(&question.id)?;
         let now = asked.as_ref().map(|asked| asked.digest.clone()).unwrap_or_default();
@@ -124,6 +132,8 @@ impl Runtime {
             key,
             ..Answer::new(request.choice, by.name.clone(), by.channel)
         };
+        let allowed = asked.is_some_and(|asked| asked.remember);
+        let remembered = request.remember.map(|_| allowed && answer.remember.is_some());
         let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
         let resumed = match self.submit(&row, &sent)? {
             Sent::Accepted => None,
@@ -136,10 +146,10 @@ impl Runtime {
             }
         };
         let question = journal.find_question(question.id.as_str())?;
-        Ok(TakenAnswer { question, repeated: false, resumed })
+        Ok(TakenAnswer { question, repeated: false, resumed, remembered })
     }
 
-    /// Holds the deadline of a question: somebody is looking at it.
+    /// Holds the deadline of a question: someone is looking at it.
     pub fn hold(&self, question: &str, by: &str) -> Result<(), AnswerError> {
         let journal = self.journal()?;
         let question = journal.find_question(question)?;
@@ -157,10 +167,7 @@ impl Runtime {
     fn continue_detached(&self, journal: &JournalReader, row: &RunRow) -> Result<(), String> {
         let resume = || {
             let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
-            match outer.status.is_ended() {
-                true => Ok(()),
-                false => self.resume_detached(&outer, IndexMap::new(), &mut |_| {}),
-            }
+            self.continue_answered(&outer, &mut |_| {})
         };
         resume().map_err(|error: Error| error.to_string())
     }
@@ -189,8 +196,16 @@ fn sent_before(journal: &JournalReader, question: &QuestionRow, key: &str) -> Op
 fn repeated(
     journal: &JournalReader,
     question: &QuestionRow,
+    request: &AnswerRequest,
     earlier: &Answered,
 ) -> Result<TakenAnswer, AnswerError> {
+    let said = &earlier.answer;
+    // A text that is secret is not recorded.
+    let is_same = said.value.as_str() == Some(request.choice.as_str())
+        || aye_core::secrets::is_secret(&said.value);
+    if !is_same || said.reason != request.reason || said.edits != request.edits {
+        return Err(AnswerError::OtherRequest { question: question.id.to_string() });
+    }
     match &earlier.refused {
         Some(why) => {
             let (question, why) = (question.id.to_string(), why.clone());
@@ -198,23 +213,25 @@ fn repeated(
         }
         None => {
             let question = journal.find_question(question.id.as_str())?;
-            Ok(TakenAnswer { question, repeated: true, resumed: None })
+            Ok(TakenAnswer { question, repeated: true, resumed: None, remembered: None })
         }
     }
 }
 
-/// Whether what is given now is what a run was started with: everything that is
-/// given has to be the same.
+/// Whether what is given now is what a run was started with: the same names, and
+/// values that are the same as far as they are recorded.
 pub(super) fn same_inputs(
-    given: &serde_json::Map<String, Value>,
+    given: &IndexMap<String, Value>,
     recorded: &IndexMap<String, Value>,
 ) -> bool {
-    given.iter().all(|(name, value)| {
-        recorded.get(name).is_some_and(|known| {
-            aye_core::secrets::is_secret(known)
-                || known == value
-                || text_of(known) == text_of(value)
-        })
+    let is_same = |known: &Value, value: &Value| {
+        aye_core::secrets::is_secret(known) || known == value || text_of(known) == text_of(value)
+    };
+    let mut names = recorded.keys().chain(given.keys());
+    names.all(|name| match (recorded.get(name), given.get(name)) {
+        (Some(known), Some(value)) => is_same(known, value),
+        (Some(one), None) | (None, Some(one)) => one.is_null(),
+        (None, None) => true,
     })
 }
 

@@ -11,6 +11,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use aye_core::id::RunId;
 use aye_core::question::{Answer, Edits};
@@ -26,6 +27,7 @@ use crate::store::RunRow;
 use crate::trust::StartedBy;
 
 use super::active_run::{ActiveRun, Surface};
+use super::desktop::DesktopPrompters;
 use super::prepare::Prepared;
 use super::resume::{ResumeRequest, RetryRequest};
 use super::start::StartRequest;
@@ -51,7 +53,7 @@ enum Task {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Message {
-    /// Somebody should know this.
+    /// Someone should know this.
     Warning(Warning),
     /// The run is committed and locked; nothing more is said.
     Started,
@@ -85,6 +87,19 @@ impl Runtime {
         request.run = run;
         request.starter = starter.or(request.starter);
         self.detach(Task::Start(Box::new(request)), warn)
+    }
+
+    /// The same for a skill that no file holds. It has to be valid: nobody
+    /// could change it.
+    pub(super) fn start_text_detached(
+        &self,
+        request: StartRequest,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<RunId, Error> {
+        request.must_check()?;
+        let run = request.run.clone();
+        self.detach(Task::Start(Box::new(request)), warn)?;
+        Ok(run)
     }
 
     /// Tries the failed step of a run that has ended again, in a process of its own.
@@ -181,7 +196,7 @@ impl Runtime {
     /// go of it and drives; the exit code. What goes wrong before that is for
     /// [`refuse`].
     pub fn run_in_background(&self, command: BackgroundCommand) -> Result<u8, Error> {
-        let runtime = self.started_by(command.started_by);
+        let runtime = self.started_by(command.started_by).in_background();
         let attended = command.started_by == StartedBy::Assistant;
         let mut warn = |warning| say(&Message::Warning(warning));
         let active = match command.task {
@@ -199,7 +214,8 @@ impl Runtime {
         };
         let run = active.run().clone();
         let_go()?;
-        let driven = drive(active, command.started_by);
+        let desktop = runtime.desktop(|| runtime.person(), false);
+        let driven = drive(active, command.started_by, desktop);
         if let Err(error) = &driven {
             runtime.leave_note(&run, error);
         }
@@ -220,14 +236,24 @@ impl Runtime {
     }
 }
 
-/// Drives a run that nobody sees: its questions wait in the inbox.
-fn drive(active: ActiveRun, started_by: StartedBy) -> Result<u8, Error> {
+/// How long a run in the background waits for an answer before it rests.
+const REST_AFTER: Duration = Duration::from_mins(10);
+
+/// Drives a run that nobody sees: its questions wait in the inbox, and are asked on the
+/// desktop if there is one.
+fn drive(
+    mut active: ActiveRun,
+    started_by: StartedBy,
+    mut desktop: DesktopPrompters,
+) -> Result<u8, Error> {
     let mut prompters: Vec<&mut dyn Prompter> = Vec::new();
     let (mut assistant, mut inbox) = (AssistantPrompter, InboxPrompter);
     if started_by == StartedBy::Assistant {
         prompters.push(&mut assistant);
     }
     prompters.push(&mut inbox);
+    prompters.extend(desktop.iter_mut());
+    active.rest_after = Some(REST_AFTER);
     let mut finished = active.drive(Surface {
         report: &mut Silent,
         sink: &Unbuffered,
@@ -268,7 +294,7 @@ fn say(message: &Message) {
     let Ok(mut line) = serde_json::to_vec(message) else { return };
     line.push(b'\n');
     let mut out = std::io::stdout().lock();
-    // If nobody listens any more, the run goes on all the same.
+    // If nobody listens any more, the run continues all the same.
     let _ = out.write_all(&line).and_then(|()| out.flush());
 }
 

@@ -87,6 +87,8 @@ impl Runtime {
             started_by: None,
             starter: None,
             epoch: lease.epoch(),
+            shared_names: Vec::new(),
+            blocked: None,
         };
         let world = self.world(&self.directory);
         let (machine, events) = Machine::start(Arc::clone(&flow), self.limits(), start, &world)
@@ -94,12 +96,14 @@ impl Runtime {
         store.start(&lease, &events, &source)?;
         let active = ActiveRun {
             memory: Arc::new(Memory::open(None, &scratch.0.join("memory"))),
+            courier: None,
             runtime: self.clone(),
             flow,
             store: Box::new(store),
             lease,
             machine,
             beginning: Beginning::Started(events),
+            rest_after: None,
         };
         let limit = match timeout {
             StepTimeout::After(limit) => Some(limit),

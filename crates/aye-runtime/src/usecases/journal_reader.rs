@@ -64,6 +64,11 @@ impl JournalReader {
         Ok(self.store.runs(filter)?)
     }
 
+    /// The run that has this name of a `concurrency`, or waits first for it.
+    pub fn holder_of_name(&self, name: &str) -> Result<Option<RunId>, Error> {
+        Ok(self.store.claimants(name)?.into_iter().next().map(|row| row.id))
+    }
+
     /// The outermost run that a run is inside of; itself, if it is inside none.
     pub fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         Ok(self.store.outermost(run)?)

@@ -48,7 +48,12 @@ fn decision(event: &Event, question: &QuestionRow) -> Option<String> {
             let (by, through) = (escape_control_line(&answer.by), answer.prompter.spoken());
             Some(format!("{by} answered `{}` through {through}", escape_control_line(value)))
         }
-        EventKind::ConfirmationExpired { question: expired, applied }
+        EventKind::ConfirmationExpired { question: expired, withdrawn: true, .. }
+            if *expired == question.id =>
+        {
+            Some("the run was stopped before anybody answered".to_owned())
+        }
+        EventKind::ConfirmationExpired { question: expired, applied, withdrawn: false }
             if *expired == question.id =>
         {
             Some(match applied {

@@ -59,6 +59,10 @@ impl LoadedRun {
         // An item has no `finally`: that of its skill is run by the run around it.
         let is_item = self.state.started.parent.as_ref().is_some_and(|it| it.item.is_some());
         let finally = self.flow.finally().is_some() && self.state.finally.is_none();
+        // A run that waits for its name has done nothing.
+        if self.state.needs_name() {
+            return false;
+        }
         node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
             || finally && !only && !is_item
     }

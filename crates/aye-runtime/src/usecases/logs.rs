@@ -25,7 +25,7 @@ pub struct LogRequest<'a> {
     pub run: &'a RunRow,
     /// Only those of this step, or of the step or the run inside at this path.
     pub step: Option<&'a str>,
-    /// Go on for as long as somebody drives the run.
+    /// Continue for as long as someone drives the run.
     pub follow: bool,
 }
 
@@ -187,7 +187,7 @@ impl Path {
         }
     }
 
-    /// Whether what somebody wrote means this step, or a run that it is in.
+    /// Whether what someone wrote means this step, or a run that it is in.
     fn leads_to(&self, step: &str, wanted: &str) -> bool {
         let at = |path: &str| {
             let around = path.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));

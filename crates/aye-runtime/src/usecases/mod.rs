@@ -10,15 +10,20 @@
 //!                                   +-- start_detached ... another process
 //! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
 //! call_tool -> CallOutcome: one step, in a journal that is kept in memory
+//! propose_change -> a run that asks a person; its step is apply_change
+//! try_tool -> a run of one step, of a tool that only looks
 //! ask_in_run -> AskedInRun: the question of a script, as a run of one step
 //! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
 
+mod abandoned;
 mod active_run;
 mod answer;
 mod audit;
 pub mod background;
 mod call_tool;
+mod change_skill;
+mod desktop;
 mod hand_over;
 mod journal_reader;
 mod late_answer;
@@ -26,8 +31,10 @@ mod lessons;
 mod loaded_run;
 mod logs;
 mod memory_counts;
+mod notify;
 mod person;
 mod prepare;
+mod presence;
 mod prune;
 mod question_facts;
 mod resume;
@@ -42,7 +49,9 @@ mod step_place;
 mod step_process;
 mod submit;
 mod subscribe;
+mod take_up;
 mod tool_facts;
+mod try_tool;
 mod undriven;
 mod warning;
 
@@ -50,10 +59,13 @@ pub use active_run::{ActiveRun, FinishedRun, Surface};
 pub use answer::{AnswerError, AnswerRequest, Answerer, TakenAnswer};
 pub use audit::parse_heads;
 pub use call_tool::{CallOutcome, CallRequest};
+pub use change_skill::{APPLY, ChangeRequest, SkillChange, receive_change};
+pub use desktop::DesktopPrompters;
 pub use journal_reader::JournalReader;
 pub use loaded_run::LoadedRun;
 pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;
+pub use notify::ListedChannel;
 pub use prepare::{CheckedSkill, Prepared, SkillError, no_such_step};
 pub use question_facts::{KnownIssue, QuestionFacts};
 pub use resume::{ResumeRequest, RetryRequest, RetryTarget, run_command};
@@ -72,5 +84,6 @@ pub use tool_facts::ToolFacts;
 pub use warning::Warning;
 
 pub use crate::store::{
-    Audited, Finding, Heads, QuestionRow, QuestionState, RunFilter, RunRow, RunStatus,
+    Audited, Finding, Heads, MessageRow, MessageState, Occasion, QuestionRow, QuestionState,
+    RunFilter, RunRow, RunStatus, Showing, ShowingProcess, Shown,
 };

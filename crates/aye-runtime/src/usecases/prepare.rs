@@ -85,6 +85,9 @@ pub struct Prepared {
     pub range: Option<Range>,
     /// Yes to every question that allows it.
     pub yes: bool,
+    /// Refuse instead of waiting where another run has the name of its
+    /// `concurrency`.
+    pub no_wait: bool,
 }
 
 impl Runtime {
@@ -139,7 +142,7 @@ impl Runtime {
         given: IndexMap<String, Given>,
     ) -> Result<Prepared, Error> {
         let inputs = self.complete_inputs(&skill.flow, given).map_err(Error::Inputs)?;
-        Ok(Prepared { skill, inputs, environment: None, range: None, yes: false })
+        Ok(Prepared { skill, inputs, environment: None, range: None, yes: false, no_wait: false })
     }
 
     /// The way a run would take; nothing is run.
@@ -151,10 +154,14 @@ impl Runtime {
             dry_run::refusal(&policy, &self.directory, program, cwd)
         };
         let (step_timeout, ask) = (self.settings.step_timeout, self.settings.ask);
-        let setting = Setting { step_timeout, ask, refuses: &refuses };
+        let longest_step = self.settings.max_step_timeout;
+        let setting = Setting { step_timeout, longest_step, ask, refuses: &refuses };
         let (range, environment) = (range.as_ref(), environment.as_deref());
         let plan = dry_run::plan(&skill.flow, inputs, range, environment, &world, &setting);
         let mut plan = plan.map_err(|error| no_such_step(&error))?;
+        if let (Some(name), Some(journal)) = (&plan.concurrency, self.journal_if_any()?) {
+            plan.waits_for = journal.holder_of_name(name)?.map(|run| run.to_string());
+        }
         plan.warnings.extend(prepared.questions_left_out());
         Ok(plan)
     }
@@ -235,6 +242,10 @@ pub fn no_such_step(error: &StartError) -> Error {
     let hint = match error {
         StartError::NoSuchStep { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
         StartError::NoSuchStep { nearest: None, .. } => "`--dry-run` shows its steps".to_owned(),
+        StartError::Concurrency { hint, .. } => {
+            let (message, hint) = (error.to_string(), hint.clone());
+            return Error::Usage { message, hint };
+        }
         StartError::InFinally { .. } => {
             let hint = "begin at one of the steps before it; `finally` follows by itself";
             return Error::usage(error.to_string(), hint);

@@ -81,7 +81,7 @@ impl FinishedRun {
         let mut retention = runtime.retention();
         let kept = [runtime.settings.keep, Some(DEFAULT_KEEP)];
         let before = kept.into_iter().filter_map(|keep| retention.limit(keep)).max();
-        // The run is over and told: that there was no room to tidy up is no news.
+        // The run is over and told: that there was no room to tidy up is not news.
         let Some(before) = before.filter(|at| store.has_finished_older_than(*at).unwrap_or(false))
         else {
             return;

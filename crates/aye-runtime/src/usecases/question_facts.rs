@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 
 use crate::driver::{sentence, tool_of};
 use crate::error::Error;
-use crate::memory::{Query, SHOWN};
+use crate::fmt::escape_control_line;
+use crate::memory::{Query, SHOWN, Standing};
 use crate::question_context::{Redactor, VALUE, failure, recent_steps};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
@@ -36,6 +37,9 @@ pub struct QuestionFacts {
     pub recent_steps: Vec<Value>,
     /// What people wrote down about it: data, whoever wrote it.
     pub known_issues: Vec<KnownIssue>,
+    /// Fixes that memory has for the failure and that were not used, with the
+    /// reason, a sentence each.
+    pub unused_fixes: Vec<String>,
     /// Why the step failed, where the question is about that.
     pub failure: Option<String>,
     /// What the step was given, where the question is about a failure and the
@@ -77,13 +81,71 @@ impl JournalReader {
         Ok(QuestionFacts {
             tool,
             edits_left: recover.then(|| MOST_EDITS.saturating_sub(edited)),
-            variables: variables(asking, place.as_ref(), &veil),
+            variables: variables(asking, &self.lists_around(state)?, place.as_ref(), &veil),
             recent_steps: recent_steps(state, &veil),
             known_issues: self.known_issues(asking, runtime, &veil)?,
+            unused_fixes: match recover {
+                true => self.unused_fixes(asking, runtime, args.as_ref(), &veil)?,
+                false => Vec::new(),
+            },
             failure: recover.then(|| failure(state, &question.step, &veil)),
             args: args.map(|args| args.into_iter().map(shown).collect()),
             place,
         })
+    }
+
+    /// What memory could do about a failure, and why it did not.
+    fn unused_fixes(
+        &self,
+        asking: &AskingRun,
+        runtime: &Runtime,
+        args: Option<&Map<String, Value>>,
+        veil: &Redactor<'_>,
+    ) -> Result<Vec<String>, Error> {
+        let AskingRun { run, state, question, .. } = asking;
+        let memory = runtime.memory();
+        if !memory.has_fixes() {
+            return Ok(Vec::new());
+        }
+        let (tool, error) = (self.tool_asked_about(asking)?, error_of(state, &question.step));
+        let (skill, step) = (Some(run.skill.as_str()), Some(question.step.as_str()));
+        let query = Query { tool: &tool, skill, step, error: &error, args };
+        let fitting = memory.fixes_for(&query).into_iter().map(|fix| fix.value);
+        let proposed = fitting.filter(|fix| fix.standing() == Standing::Proposed).map(|fix| {
+            let id = memory.short_id(&fix.id);
+            let about = fix.about.unwrap_or_default();
+            format!(
+                "`{id}` is proposed: {about}; a person lets it be used: `aye memory agree {id}`"
+            )
+        });
+        let near = memory.near_misses(&query);
+        let near = near.iter().map(|near| {
+            let id = memory.short_id(&near.fix.value.id);
+            format!("`{id}` was not used: {}", near.why)
+        });
+        let shown = |line: String| veil.start(&escape_control_line(&line), VALUE + 1, usize::MAX);
+        Ok(proposed.chain(near).map(shown).take(SHOWN).collect())
+    }
+
+    /// The tool that the step of a question uses.
+    fn tool_asked_about(&self, asking: &AskingRun) -> Result<String, Error> {
+        let AskingRun { run, state, question, .. } = asking;
+        let Some(source) = self.source(&run.source)? else { return Ok(String::new()) };
+        let read = SkillFile::from_text(PathBuf::from(source.file), source.text);
+        let mut tools = read.flows.iter().map(|flow| tool_of(flow, state, &question.step));
+        Ok(tools.find(|tool| !tool.is_empty()).unwrap_or_default())
+    }
+
+    /// The runs whose results the steps of a list see, the nearest first.
+    fn lists_around(&self, state: &State) -> Result<Vec<State>, Error> {
+        let mut around: Vec<State> = Vec::new();
+        let mut parent = state.started.parent.clone();
+        while let Some(list) = parent.filter(|parent| parent.item.is_some()) {
+            let state = self.state(&list.run)?;
+            parent = state.started.parent.clone();
+            around.push(state);
+        }
+        Ok(around)
     }
 
     fn known_issues(
@@ -94,21 +156,10 @@ impl JournalReader {
     ) -> Result<Vec<KnownIssue>, Error> {
         let AskingRun { run, state, question, .. } = asking;
         let memory = runtime.memory();
-        let tool = match self.source(&run.source)? {
-            Some(source) => {
-                let read = SkillFile::from_text(PathBuf::from(source.file), source.text);
-                let mut tools = read.flows.iter().map(|flow| tool_of(flow, state, &question.step));
-                tools.find(|tool| !tool.is_empty()).unwrap_or_default()
-            }
-            None => String::new(),
-        };
+        let tool = self.tool_asked_about(asking)?;
         let issues: Vec<_> = match question.purpose {
             Purpose::Recover => {
-                let record = state.steps.get(&question.step);
-                let said = record.and_then(|record| record.process.as_ref());
-                let said = said.map_or("", |process| process.stderr.as_str());
-                let message = record.and_then(|record| record.message.as_deref());
-                let error = format!("{}\n{said}", message.unwrap_or_default());
+                let error = error_of(state, &question.step);
                 let query = Query {
                     tool: &tool,
                     skill: Some(&run.skill),
@@ -129,8 +180,18 @@ impl JournalReader {
     }
 }
 
+/// What a step that failed said.
+fn error_of(state: &State, step: &str) -> String {
+    let record = state.steps.get(step);
+    let said = record.and_then(|record| record.process.as_ref());
+    let said = said.map_or("", |process| process.stderr.as_str());
+    let message = record.and_then(|record| record.message.as_deref());
+    format!("{}\n{said}", message.unwrap_or_default())
+}
+
 fn variables(
     asking: &AskingRun,
+    around: &[State],
     place: Option<&StepPlace>,
     veil: &Redactor<'_>,
 ) -> Map<String, Value> {
@@ -139,7 +200,8 @@ fn variables(
     let mut show = |name: String, value: &Value| {
         shown.insert(name, veil.value(value, VALUE + 1));
     };
-    for (name, value) in &started.inputs {
+    // What no file holds was made by Aye: its message tells what its input is.
+    for (name, value) in started.inputs.iter().filter(|_| !started.file.is_empty()) {
         show(format!("inputs.{name}"), value);
     }
     if let Some(item) = started.parent.as_ref().and_then(|parent| parent.item.as_ref()) {
@@ -153,11 +215,16 @@ fn variables(
         Action::Compute { code, .. } if question.purpose == Purpose::Recover => Some(&*code.value),
         _ => None,
     });
-    let read = outputs.keys().filter(|name| code.is_some_and(|code| has_word(code, name)));
+    let known = || outputs.keys().chain(around.iter().flat_map(|state| state.outputs.keys()));
+    let read = known().filter(|name| code.is_some_and(|code| has_word(code, name)));
     for name in names.unwrap_or_default().into_iter().chain(read.cloned()) {
-        if let Some(value) = outputs.get(&name) {
+        let of_list = || around.iter().find_map(|state| state.outputs.get(&name));
+        if let Some(value) = outputs.get(&name).or_else(of_list) {
             show(name, value);
         }
+    }
+    for (name, value) in &question.outside {
+        show(name.clone(), value);
     }
     let kind = steps.get(&question.step).and_then(|record| record.kind.as_ref());
     if question.purpose == Purpose::Recover && kind == Some(&StepKind::Compute) {

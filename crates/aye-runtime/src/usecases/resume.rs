@@ -28,7 +28,7 @@ pub struct ResumeRequest {
     pub row: RunRow,
     /// The secrets that the journal does not keep.
     pub secrets: IndexMap<String, String>,
-    /// Somebody is there who can be asked about a failure.
+    /// Someone is there who can be asked about a failure.
     pub attended: bool,
 }
 
@@ -56,7 +56,7 @@ pub enum RetryTarget {
 }
 
 impl Runtime {
-    /// The run that somebody wants to resume: the outermost, if it has not ended.
+    /// The run that someone wants to resume: the outermost, if it has not ended.
     pub fn resumable(&self, name: &str) -> Result<LoadedRun, Error> {
         let journal = self.journal()?;
         let named = journal.find_run(name)?;
@@ -101,10 +101,8 @@ impl Runtime {
         }
         let run = Box::new(journal.load(&row, &self.at(&row.workspace)?)?);
         match (run.state.failed_step().map(str::to_owned), step) {
-            (None, _) => {
-                Err(run
-                    .has_ended("only a run that ended because a step failed can go on".to_owned()))
-            }
+            (None, _) => Err(run
+                .has_ended("only a run that ended because a step failed can continue".to_owned())),
             (Some(failed), Some(step)) if failed != step => {
                 Err(run.has_ended(format!("the step that failed is `{failed}`")))
             }
@@ -160,6 +158,7 @@ impl Runtime {
         let row = &request.row;
         let runtime = self.at(&row.workspace)?;
         let mut store = runtime.store()?;
+        let courier = runtime.announce(&mut *store, request.attended);
         let lease = store.acquire(&row.id, &runtime.holder())?;
         store.verify(&row.id)?;
         let loaded = LoadedRun::read(&*store, row, &runtime)?;
@@ -177,8 +176,18 @@ impl Runtime {
         if let Beginning::Retried(retry) = &mut beginning {
             retry.epoch = lease.epoch();
         }
-        let memory = Arc::new(runtime.memory());
-        Ok(ActiveRun { runtime, flow: loaded.flow, store, lease, machine, beginning, memory })
+        let (memory, flow, rest_after) = (Arc::new(runtime.memory()), loaded.flow, None);
+        Ok(ActiveRun {
+            runtime,
+            flow,
+            store,
+            lease,
+            machine,
+            beginning,
+            memory,
+            courier,
+            rest_after,
+        })
     }
 }
 
@@ -205,7 +214,7 @@ pub(super) fn end_survivors(row: &RunRow, warn: &mut dyn FnMut(Warning)) -> Resu
         let count = plural(found.len(), "process");
         let message =
             format!("told to stop ({}); {count} of run `{}` killed", signal.name(), row.id);
-        let hint = Some(format!("`aye resume {}` goes on", row.id));
+        let hint = Some(format!("`aye resume {}` continues", row.id));
         return Err(Error::Interrupted { signal, message, hint });
     }
     Ok(u32::try_from(found.len()).unwrap_or(u32::MAX))
@@ -231,7 +240,10 @@ pub fn run_command(state: &State) -> String {
     let started = &state.started;
     // The question of a script stands in no file.
     if started.file.is_empty() {
-        return format!("aye {} MESSAGE --journal", started.skill);
+        return match started.skill.as_str() {
+            script @ ("confirm" | "choose" | "input") => format!("aye {script} MESSAGE --journal"),
+            _ => format!("aye show {}", state.run),
+        };
     }
     let path = Path::new(&started.file);
     let own_file = path.file_stem().is_some_and(|stem| stem == started.skill.as_str());

@@ -1,5 +1,5 @@
 //! Where a run stands for whoever looks at it: its status in the journal, who
-//! drives it, and whether somebody is asked.
+//! drives it, and whether someone is asked.
 
 use aye_core::journal::Status;
 use serde::{Serialize, Serializer};
@@ -15,7 +15,9 @@ use super::run_views::ListedRun;
 pub enum RunStanding {
     /// A process drives it.
     Running,
-    /// Somebody is asked, in it or inside it.
+    /// It waits for the name of its `concurrency`, which another run has.
+    Queued,
+    /// Someone is asked, in it or inside it.
     Waiting,
     /// Nobody drives it; it can be resumed.
     Paused,
@@ -31,8 +33,9 @@ pub enum RunStanding {
 
 impl RunStanding {
     /// Every standing.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Running,
+        Self::Queued,
         Self::Waiting,
         Self::Paused,
         Self::CutOff,
@@ -68,10 +71,17 @@ impl RunStanding {
         Self::of(status, driven, waiting)
     }
 
+    /// The same for a run that waits for a name, where it does.
+    #[must_use]
+    pub fn or_queued(self, waits: bool) -> Self {
+        if waits && self == Self::Running { Self::Queued } else { self }
+    }
+
     /// The word that people and programs see.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Queued => "queued",
             Self::Waiting => "waiting",
             Self::Paused => "paused",
             Self::CutOff => "cut-off",
@@ -89,7 +99,7 @@ impl RunStanding {
     /// What the journal says of runs that stand like this.
     fn statuses(self) -> &'static [RunStatus] {
         match self {
-            Self::Running | Self::CutOff => &[RunStatus::Running],
+            Self::Running | Self::Queued | Self::CutOff => &[RunStatus::Running],
             Self::Waiting => &[RunStatus::Running, RunStatus::Paused],
             Self::Paused => &[RunStatus::Paused],
             Self::Completed => &[RunStatus::Completed],
@@ -108,7 +118,8 @@ impl Serialize for RunStanding {
 impl ListedRun {
     /// Where it stands.
     pub fn standing(&self) -> RunStanding {
-        RunStanding::of(self.row.status, self.driven, self.row.waiting)
+        let standing = RunStanding::of(self.row.status, self.driven, self.row.waiting);
+        standing.or_queued(self.row.waits_for_name().is_some())
     }
 }
 

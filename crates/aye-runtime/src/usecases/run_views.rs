@@ -1,6 +1,6 @@
 //! What a [`JournalReader`](super::JournalReader) gives back: runs, questions, where a run stands.
 
-use aye_core::event::Event;
+use aye_core::event::{Event, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{State, StepRecord};
 use aye_core::nested::Parent;
@@ -26,6 +26,8 @@ pub struct OpenQuestion {
     pub question: Option<Question>,
     /// Whether a process drives its run.
     pub driven: bool,
+    /// The run rests: its answer takes it up.
+    pub rests: bool,
     /// The runs around it, from the outside in.
     pub around: Vec<Parent>,
 }
@@ -126,12 +128,22 @@ pub(super) fn open_questions_after(
 
 /// A question with what its row does not have.
 pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQuestion, Error> {
+    let driven = store.is_driven(&row.run)?;
     Ok(OpenQuestion {
         question: store.asked(&row.id)?,
-        driven: store.is_driven(&row.run)?,
+        driven,
+        rests: !driven && rests(store, &row.run)?,
         around: store.place_of(&row.run)?,
         row,
     })
+}
+
+/// Whether a run, or the run around it, rests: its answer takes it up.
+fn rests(store: &dyn Store, run: &RunId) -> Result<bool, Error> {
+    let outermost = store.outermost(run)?.map_or_else(|| run.clone(), |outer| outer.id);
+    let state = State::fold(&store.events(&outermost, 0)?);
+    // A journal that cannot be read is told where the run is.
+    Ok(state.is_ok_and(|state| state.paused == Some(PauseReason::Resting)))
 }
 
 /// The run that a name, the beginning of one, or `last` stands for.
@@ -207,7 +219,7 @@ impl RunHistory {
 }
 
 impl Overview {
-    /// Looks at a run that somebody started.
+    /// Looks at a run that someone started.
     pub(super) fn of(store: &dyn Store, run: &RunId) -> Result<Self, Error> {
         let row = store.run(run)?.ok_or_else(|| gone(run))?;
         let mut open = store.open_questions()?;

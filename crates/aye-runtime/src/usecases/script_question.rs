@@ -23,7 +23,7 @@ use super::start::StartRequest;
 /// The one step of such a run.
 const STEP: &str = "question";
 
-/// What a script asks. Its texts are shown as they are: they are no templates.
+/// What a script asks. Its texts are shown as they are: they are not templates.
 pub struct ScriptQuestion<'a> {
     /// Kind, title, message, options, default, pattern, and whether it is a secret.
     pub question: &'a Question,
@@ -45,7 +45,7 @@ pub struct AskedInRun {
 
 /// What came of a script's question.
 pub enum ScriptOutcome {
-    /// Somebody answered, or `--yes` did.
+    /// Someone answered, or `--yes` did.
     Answered {
         /// The answer; a secret as it was typed.
         value: String,
@@ -54,7 +54,7 @@ pub enum ScriptOutcome {
     },
     /// Nobody answered in time; the default, if there is one.
     Expired(Option<String>),
-    /// Whoever was asked left without an answer, or the run was cancelled.
+    /// Anyone who was asked left without an answer, or the run was cancelled.
     Cancelled,
     /// Aye was told to stop by this signal. The question is withdrawn: nobody
     /// waits for its answer any more.
@@ -170,7 +170,7 @@ fn skill_text(name: &str, asking: &ScriptQuestion<'_>) -> String {
 }
 
 /// The template that renders to exactly this text.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -180,6 +180,12 @@ fn literal(text: &str) -> String {
         }
     }
     out
+}
+
+/// A text as the name of a skill.
+pub(super) fn as_name(text: &str) -> String {
+    let fits = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
+    text.chars().take(60).map(fits).collect()
 }
 
 #[cfg(test)]

@@ -6,17 +6,20 @@ use std::sync::Arc;
 use aye_core::event::{Driver, Range, StartedBy};
 use aye_core::flow::Flow;
 use aye_core::id::RunId;
-use aye_core::machine::{Machine, Start};
+use aye_core::journal::Blocked;
+use aye_core::machine::Start;
 use aye_core::secrets::Secrets;
 use aye_core::skill::Inputs;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::commit::{self, Begin, BeginError};
 use crate::error::Error;
+use crate::fmt::{escape_control_line, plural};
 use crate::runtime::Runtime;
 use crate::skills::{SkillFile, skill_name};
-use crate::store::Source;
+use crate::store::{Source, StoreError};
 
 use super::active_run::{ActiveRun, Beginning};
 use super::prepare::{Prepared, no_such_step};
@@ -40,12 +43,15 @@ pub struct StartRequest {
     /// The person who wants it, where that is not the account that drives it.
     #[serde(default)]
     pub(super) starter: Option<String>,
+    /// Refuse instead of waiting for the name of its `concurrency`.
+    #[serde(default)]
+    no_wait: bool,
 }
 
 impl StartRequest {
     /// What was prepared, as data.
     pub fn new(prepared: Prepared, runtime: &Runtime) -> Self {
-        let Prepared { skill, inputs, environment, range, yes } = prepared;
+        let Prepared { skill, inputs, environment, range, yes, no_wait } = prepared;
         Self {
             run: runtime.new_run_id(),
             started_by: runtime.started_from(),
@@ -58,11 +64,22 @@ impl StartRequest {
             environment,
             range,
             yes,
+            no_wait,
         }
     }
 
     /// The question of a script, as a skill that no file holds.
     pub(super) fn of_question(name: &str, text: String, yes: bool, runtime: &Runtime) -> Self {
+        Self { yes, ..Self::of_text(name, text, IndexMap::new(), runtime) }
+    }
+
+    /// A skill that no file holds.
+    pub(super) fn of_text(
+        name: &str,
+        text: String,
+        inputs: IndexMap<String, Value>,
+        runtime: &Runtime,
+    ) -> Self {
         Self {
             run: runtime.new_run_id(),
             started_by: runtime.started_from(),
@@ -71,10 +88,20 @@ impl StartRequest {
             file: String::new(),
             text,
             secrets: IndexMap::new(),
-            inputs: IndexMap::new(),
+            inputs,
             environment: None,
             range: None,
-            yes,
+            yes: false,
+            no_wait: false,
+        }
+    }
+
+    /// Refuses a text with errors.
+    pub(super) fn must_check(&self) -> Result<(), Error> {
+        let read = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
+        match read.has_errors() {
+            false => Ok(()),
+            true => Err(Error::InvalidSkill(read.render(false))),
         }
     }
 
@@ -105,6 +132,8 @@ impl StartRequest {
             started_by: Some(self.started_by),
             starter: self.starter,
             epoch: 0,
+            shared_names: Vec::new(),
+            blocked: None,
             parent: None,
             outer: None,
             deadline: None,
@@ -115,7 +144,7 @@ impl StartRequest {
 }
 
 impl Runtime {
-    /// Commits the beginning of a run. `attended` says whether somebody is
+    /// Commits the beginning of a run. `attended` says whether someone is
     /// there who can be asked about a failure.
     pub fn start(
         &self,
@@ -147,23 +176,60 @@ impl Runtime {
     ) -> Result<ActiveRun, Error> {
         let world = self.world(&self.directory);
         let driver = Driver { attended, ..self.driver() };
+        let waits = !request.no_wait;
         let (mut start, source) = request.start(driver, self);
         let (values, secrets) = (start.inputs, start.secrets);
         let mut inputs = Inputs { values, secrets };
         self.fill_secrets(&flow.skill.inputs, &mut inputs)?;
         (start.inputs, start.secrets) = (inputs.values, inputs.secrets);
         let mut store = self.store()?;
+        let courier = self.announce(&mut *store, attended);
         let lease = store.acquire(&start.run, &self.holder())?;
         start.epoch = lease.epoch();
         if let Some(words) = self.left_out() {
             warn(Warning::SettingsLeftOut(words));
         }
-        let (machine, events) = Machine::start(Arc::clone(&flow), self.limits(), start, &world)
-            .map_err(|error| no_such_step(&error))?;
-        store.start(&lease, &events, &source)?;
+        let begin =
+            Begin { flow: Arc::clone(&flow), limits: self.limits(), source: Some(&source), waits };
+        let begun = commit::begin(&mut *store, &lease, &begin, start, &world);
+        let (machine, events) = begun.map_err(|error| match error {
+            BeginError::Start(error) => no_such_step(&error),
+            BeginError::Store(StoreError::NameTaken { name, blocked }) => {
+                name_taken(&name, &blocked)
+            }
+            BeginError::Store(error) => error.into(),
+        })?;
         let (beginning, memory) = (Beginning::Started(events), Arc::new(self.memory()));
-        Ok(ActiveRun { runtime: self.clone(), flow, store, lease, machine, beginning, memory })
+        let (runtime, rest_after) = (self.clone(), None);
+        Ok(ActiveRun {
+            runtime,
+            flow,
+            store,
+            lease,
+            machine,
+            beginning,
+            memory,
+            courier,
+            rest_after,
+        })
     }
+}
+
+/// Another run has the name, and nobody wants to wait for it.
+fn name_taken(name: &str, blocked: &Blocked) -> Error {
+    let holder = &blocked.holder;
+    let name = escape_control_line(name);
+    let message = match blocked.ahead {
+        0 => format!("run `{holder}` has the name `{name}`"),
+        ahead => {
+            let runs = plural(ahead as usize, "run");
+            format!("run `{holder}` has the name `{name}`, and {runs} wait for it")
+        }
+    };
+    let hint = format!(
+        "leave out `--no-wait` to wait for it; `aye show {holder}` says where it stands, `aye cancel {holder}` cancels it"
+    );
+    Error::Refused { message, hint: Some(hint) }
 }
 
 fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {

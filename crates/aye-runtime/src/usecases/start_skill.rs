@@ -1,4 +1,4 @@
-//! Starting a skill, and trying a failed run again, on the word of somebody who is
+//! Starting a skill, and trying a failed run again, on the word of someone who is
 //! not at this process.
 
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use aye_core::id::RunId;
 use aye_core::question::{Answer, Edits};
 use aye_core::skill::Given;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -37,7 +38,7 @@ pub struct StartedRun {
     pub run: RunId,
     /// The same request was sent before.
     pub repeated: bool,
-    /// What somebody should know.
+    /// What someone should know.
     pub warnings: Vec<Warning>,
 }
 
@@ -66,8 +67,8 @@ impl Runtime {
             let started = journal.state(&run)?.started;
             let same = started.skill == skill_part(&start.skill)
                 && Path::new(&started.workspace) == self.directory
-                && same_inputs(&start.inputs, &started.inputs)
-                && start.environment.is_none_or(|name| started.environment == Some(name));
+                && start.environment == started.environment
+                && self.has_same_inputs(&start, &started.inputs);
             return match same {
                 true => Ok(StartedRun { run, repeated: true, warnings: Vec::new() }),
                 false => Err(StartSkillError::OtherRequest(run)),
@@ -82,6 +83,21 @@ impl Runtime {
         let mut warn = |warning| warnings.push(warning);
         self.start_detached_as(run.clone(), prepared, starter, &mut warn)?;
         Ok(StartedRun { run, repeated: false, warnings })
+    }
+
+    /// Whether a run was started with what is given now, defaults included.
+    fn has_same_inputs(&self, start: &StartSkill, recorded: &IndexMap<String, Value>) -> bool {
+        let given = start.inputs.clone().into_iter();
+        let given = given.map(|(name, value)| (name, Given::Data(value))).collect();
+        let prepared = self.check_skill(&start.skill).ok().map(|skill| self.prepare(skill, given));
+        match prepared {
+            Some(Ok(prepared)) => same_inputs(&prepared.inputs.values, recorded),
+            // The file has changed: what is given has to be what was given.
+            Some(Err(_)) | None => {
+                let given: IndexMap<String, Value> = start.inputs.clone().into_iter().collect();
+                same_inputs(&given, recorded)
+            }
+        }
     }
 
     /// Tries a failed step again: answers the question about it, or takes the

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::runtime::Runtime;
+use crate::skills::SkillFile;
 use crate::store::{RunFilter, RunRow, RunStatus};
 
 /// How many runs are listed at once.
@@ -78,7 +79,7 @@ pub struct StepFigures {
 pub struct QuestionFigures {
     /// Whose.
     pub step: String,
-    /// How many were put to somebody and answered, or ran out of time.
+    /// How many were put to someone and answered, or ran out of time.
     pub count: usize,
     /// How many nobody answered in time.
     pub expired: usize,
@@ -91,7 +92,7 @@ pub struct QuestionFigures {
 pub struct Spread {
     /// The one in the middle.
     pub median: Option<u64>,
-    /// Nine of ten are no larger.
+    /// Nine of ten are not a larger.
     pub p90: Option<u64>,
     /// The largest.
     pub max: Option<u64>,
@@ -110,6 +111,25 @@ impl Spread {
 }
 
 impl Runtime {
+    /// The name of the skill that a name, a file, or `FILE#NAME` stands for. It
+    /// need not be valid, and one that is given by its name need not be there.
+    pub fn name_of_skill(&self, wanted: &str) -> Result<String, Error> {
+        let (file, name) = match wanted.rsplit_once('#') {
+            Some((_, name)) => return Ok(name.to_owned()),
+            None => (wanted, wanted),
+        };
+        if !(file.contains('/') || file.ends_with(".yaml") || file.ends_with(".yml")) {
+            return Ok(name.to_owned());
+        }
+        let (path, _) = self.library().find(file)?;
+        let file = SkillFile::read(&self.directory.join(&path))?;
+        match &file.declared[..] {
+            [one] => Ok(one.value.clone()),
+            [] => Err(Error::InvalidSkill(format!("`{}` holds no skill", path.display()))),
+            _ => Err(SkillFile { path, ..file }.several()),
+        }
+    }
+
     /// Figures of the last runs of a skill.
     pub fn stats(&self, request: &StatsRequest) -> Result<SkillStats, Error> {
         let journal = self.journal()?;
@@ -200,10 +220,13 @@ impl Collected {
                     let values = self.questions.entry((*step).to_owned()).or_default();
                     values.latencies.push(answered.latency_ms);
                 }
-                EventKind::ConfirmationExpired { question, .. } => {
+                EventKind::ConfirmationExpired { question, withdrawn, .. } => {
                     let Some((step, asked)) = open.shift_remove(question) else { continue };
                     let latency = ms_between(asked, event.at);
                     waiting += latency;
+                    if *withdrawn {
+                        continue;
+                    }
                     let values = self.questions.entry(step.to_owned()).or_default();
                     values.latencies.push(latency);
                     values.expired += 1;
@@ -253,7 +276,7 @@ impl Collected {
     }
 }
 
-/// Whether somebody was asked: not where `--yes` or memory answered.
+/// Whether someone was asked: not where `--yes` or memory answered.
 fn was_asked(answered: &Answered) -> bool {
     answered.refused.is_none()
         && !matches!(answered.answer.prompter, Channel::Override | Channel::Memory)

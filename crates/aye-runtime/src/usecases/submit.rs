@@ -35,6 +35,8 @@ pub struct Cancelling {
     pub row: RunRow,
     /// What became of the request.
     pub outcome: CancelOutcome,
+    /// Something is done before the run ends: a clean-up path or `finally`.
+    pub cleans_up: bool,
 }
 
 /// What became of cancelling a run.
@@ -63,7 +65,7 @@ impl Runtime {
         if store.holder(&row.id)?.is_none() {
             match apply(self, &mut *store, row, request.clone(), &mut |_| {}) {
                 Ok(_) => return Ok(()),
-                // Somebody took it up in this moment: they will read it.
+                // Someone took it up in this moment: they will read it.
                 Err(Error::Lease(LeaseError::Held(_))) => {}
                 Err(error) => return Err(error),
             }
@@ -91,15 +93,19 @@ impl Runtime {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let undriven = store.holder(&outer.id)?.is_none();
         let row = if undriven { outer } else { row.clone() };
-        if undriven && self.cleans_up(&*store, &row)? {
+        let cleans_up = match undriven {
+            true => self.cleans_up(&*store, &row)?,
+            false => self.cleans_up(&*store, &row).unwrap_or_default(),
+        };
+        if undriven && cleans_up {
             // Its clean-up would be started.
             store.verify(&row.id)?;
             self.at(&row.workspace)?.must_be_trusted()?;
             store.send(&row.id, &request, &self.driver().user, self.now())?;
-            return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver });
+            return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver, cleans_up });
         }
         let sent = self.submit_to(&mut *store, &row, &request, warn)?;
-        Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent) })
+        Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent), cleans_up })
     }
 
     /// Whether something has to be done when a run is cancelled where it is, in
@@ -123,7 +129,7 @@ impl Runtime {
         by: String,
         reason: Option<String>,
     ) -> Result<Sent, Error> {
-        let Cancelling { row, outcome } = self.cancel(row, by, reason, &mut |_| {})?;
+        let Cancelling { row, outcome, .. } = self.cancel(row, by, reason, &mut |_| {})?;
         match outcome {
             CancelOutcome::Sent(sent) => Ok(sent),
             CancelOutcome::NeedsDriver => {
@@ -141,7 +147,7 @@ impl Runtime {
         warn: &mut dyn FnMut(Warning),
     ) -> Result<Sent, Error> {
         let request = &self.stamped(request);
-        // Whoever drives the outermost run drives those inside.
+        // Anyone who drives the outermost run drives those inside.
         let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
         let secret = answers_secret(store, request)?;
         if store.holder(&driven)?.is_none() {
@@ -151,7 +157,7 @@ impl Runtime {
             match apply(self, store, row, request.clone(), warn) {
                 Ok(None) => return Ok(Sent::AcceptedUndriven),
                 Ok(Some(why)) => return Ok(Sent::Refused(why)),
-                // Somebody took it up in this moment: they will read it.
+                // Someone took it up in this moment: they will read it.
                 Err(Error::Lease(LeaseError::Held(_))) => {}
                 Err(error) => return Err(error),
             }
@@ -186,7 +192,7 @@ impl Runtime {
             if store.holder(&driven)?.is_none() {
                 match settle_requests(self, store, row) {
                     Ok(()) => return Ok(undriven(store.verdict(id)?)),
-                    // Somebody took it up in this moment: they will read it.
+                    // Someone took it up in this moment: they will read it.
                     Err(Error::Lease(LeaseError::Held(_))) => {}
                     Err(error) => return Err(error),
                 }
@@ -211,7 +217,7 @@ impl Runtime {
     }
 }
 
-/// A run that ended meanwhile did not read the answer; that somebody answered
+/// A run that ended meanwhile did not read the answer; that someone answered
 /// is recorded all the same, as soon as its last driver is gone.
 fn record_late(runtime: &Runtime, store: &mut dyn Store, row: &RunRow, request: &Request) {
     const TRIES: u32 = 40;
@@ -221,7 +227,7 @@ fn record_late(runtime: &Runtime, store: &mut dyn Store, row: &RunRow, request: 
     for _ in 0..TRIES {
         match apply(runtime, store, row, request.clone(), &mut |_| {}) {
             Err(Error::Lease(LeaseError::Held(_))) => std::thread::sleep(Duration::from_millis(50)),
-            // It counts no more: that it could not be written down is no news.
+            // It counts no more: that it could not be written down is not news.
             Ok(_) | Err(_) => return,
         }
     }

@@ -23,6 +23,8 @@ pub struct ToolFacts {
     pub program: Vec<String>,
     /// The file of the project that it runs, if it runs one.
     pub source: Option<PathBuf>,
+    /// It only looks: see [`Runtime::is_read_only`].
+    pub read_only: bool,
 }
 
 impl ToolFacts {
@@ -30,6 +32,7 @@ impl ToolFacts {
     pub fn to_json(&self) -> Value {
         let mut data = json!({
             "name": self.name, "defined": self.defined, "program": self.program,
+            "read_only": self.read_only,
         });
         let mut set = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -44,6 +47,14 @@ impl ToolFacts {
 }
 
 impl Runtime {
+    /// Whether this tool (`SERVER.TOOL`, or a command) only looks: the user's own
+    /// settings mark it `read_only`, or those of a project that is trusted. For
+    /// what an assistant or the server starts, the project's marks count as they
+    /// were agreed to. What a server says of its own tools grants nothing.
+    pub fn is_read_only(&self, tool: &str) -> bool {
+        self.granted().read_only.contains(tool)
+    }
+
     /// What is known of the tool of this name; nothing if no settings define it.
     pub fn tool_facts(&self, name: &str) -> Option<ToolFacts> {
         let tools = &self.settings.tools;
@@ -56,6 +67,7 @@ impl Runtime {
                 schema: Some(command.schema.clone()),
                 source: self.project_file(&command.argv, command.cwd.as_deref()),
                 program: command.argv.clone(),
+                read_only: self.is_read_only(name),
             });
         }
         let (section, _) = name.split_once('.')?;
@@ -65,9 +77,15 @@ impl Runtime {
             }
             Reach::Http { url, .. } => (vec![url.clone()], None),
         };
-        let name = name.to_owned();
-        let defined = defined(section);
-        Some(ToolFacts { name, defined, description: None, schema: None, program, source })
+        Some(ToolFacts {
+            name: name.to_owned(),
+            defined: defined(section),
+            description: None,
+            schema: None,
+            program,
+            source,
+            read_only: self.is_read_only(name),
+        })
     }
 
     /// The first word of a command line that is a file of the project.

@@ -92,10 +92,27 @@ pub(super) fn apply(
     warn: &mut dyn FnMut(Warning),
 ) -> Result<Option<String>, Error> {
     let (held, outer) = Held::take(runtime, store, row)?;
+    let courier = held.runtime.announce(store, false);
+    let applied = apply_to(&held, &outer, store, row, request, warn);
+    store.announce_with(None);
+    if let Some(courier) = courier {
+        courier.finish(store, &outer.id);
+    }
+    applied
+}
+
+fn apply_to(
+    held: &Held,
+    outer: &RunRow,
+    store: &mut dyn Store,
+    row: &RunRow,
+    request: Request,
+    warn: &mut dyn FnMut(Warning),
+) -> Result<Option<String>, Error> {
     let mut ended = None;
     if let Request::Cancel { .. } = request {
-        ended = Some(end_survivors(&outer, warn)?);
-        cancel_inside(&held, store, row, &request)?;
+        ended = Some(end_survivors(outer, warn)?);
+        cancel_inside(held, store, row, &request)?;
     }
     if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
         let cancelled = matches!(request, Request::Cancel { .. });

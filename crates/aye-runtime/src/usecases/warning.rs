@@ -1,4 +1,4 @@
-//! What somebody should hear before a run begins or goes on.
+//! What someone should hear before a run begins or continues.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::fmt::{escape_control_line, plural};
 use crate::skills::relative_to;
 
-/// Something that does not stop a run, and that somebody should know.
+/// Something that does not stop a run, and that someone should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Warning {
@@ -25,7 +25,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// In words, for somebody in this directory.
+    /// In words, for someone in this directory.
     pub fn message(&self, directory: &Path) -> String {
         match self {
             Self::SettingsLeftOut(words) => words.clone(),
@@ -33,7 +33,7 @@ impl Warning {
                 let file = relative_to(file, directory);
                 let file = escape_control_line(&file.to_string_lossy());
                 let became = if *gone { "is gone" } else { "has changed" };
-                format!("`{file}` {became}; the run goes on with what it started with")
+                format!("`{file}` {became}; the run continues with what it started with")
             }
             Self::Survivors(count) => {
                 format!("the run had left {} behind: ending them", plural(*count, "process"))

@@ -15,7 +15,7 @@ use aye_core::question::{Answer, Channel};
 use aye_core::secrets::Secrets;
 use aye_process::Signals;
 use aye_process::policy::Policy;
-use aye_runtime::clock::SystemClock;
+use aye_runtime::clock::{Clock, SystemClock};
 use aye_runtime::driver::{Driven, Driver, Outcome, Parts};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
@@ -28,13 +28,14 @@ use aye_runtime::store::{
 use aye_runtime::trust::StartedBy;
 use aye_runtime::usecases::SkillError;
 use indexmap::IndexMap;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Nothing here takes longer than this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory, a store in memory, and a run in it.
-struct Stage {
+pub(super) struct Stage {
     directory: TempDir,
     store: MemoryStore,
     run: RunId,
@@ -42,7 +43,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = MemoryStore::new(&directory.path().join("logs"));
         let run = "abcdefgh12".to_owned().try_into().unwrap();
@@ -65,6 +66,19 @@ impl Stage {
 
     /// Drives a run of this skill to its end or a pause.
     fn drive(&self, skill: &str, prompters: Vec<&mut dyn Prompter>) -> Result<Driven, Error> {
+        let nothing = (IndexMap::new(), Secrets::default());
+        self.drive_by(&SystemClock::default(), skill, nothing, prompters, None)
+    }
+
+    /// The same with a clock and inputs of its own.
+    pub(super) fn drive_by(
+        &self,
+        clock: &dyn Clock,
+        skill: &str,
+        (inputs, secrets): (IndexMap<String, Value>, Secrets),
+        prompters: Vec<&mut dyn Prompter>,
+        rest_after: Option<Duration>,
+    ) -> Result<Driven, Error> {
         let _only = super::SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = runtime::Parts {
             env: self.env.clone(),
@@ -79,8 +93,8 @@ impl Stage {
             run: self.run.clone(),
             file: source.file.clone(),
             source: source.digest.clone(),
-            inputs: IndexMap::new(),
-            secrets: Secrets::default(),
+            inputs,
+            secrets,
             workspace: self.path().to_string_lossy().into_owned(),
             environment: None,
             range: None,
@@ -93,19 +107,21 @@ impl Stage {
             started_by: None,
             starter: None,
             epoch: lease.epoch(),
+            shared_names: Vec::new(),
+            blocked: None,
         };
         let world = runtime.world(self.path());
         let (machine, events) =
             Machine::start(Arc::new(flow), runtime.limits(), start, &world).unwrap();
         store.start(&lease, &events, &source).unwrap();
-        let (clock, mut report) = (SystemClock::default(), Silent);
+        let mut report = Silent;
         let mut signals = Signals::catch().unwrap();
         let driver = Driver::new(Parts {
             store: &mut store,
             lease,
             home: &runtime.home,
             machine,
-            clock: &clock,
+            clock,
             names: runtime.names(self.path()),
             limits: runtime.limits(),
             skills: &runtime,
@@ -116,15 +132,20 @@ impl Stage {
             prompters: prompters.into_iter().map(|one| one as &mut dyn Prompter).collect(),
             signals: &mut signals,
             policy: Policy::default(),
+            max_result: aye_process::DEFAULT_TAIL,
         });
+        let driver = match rest_after {
+            Some(limit) => driver.resting_after(limit),
+            None => driver,
+        };
         driver.begin(&events)
     }
 
-    fn events(&self) -> Vec<Event> {
+    pub(super) fn events(&self) -> Vec<Event> {
         self.store.events(&self.run, 0).unwrap()
     }
 
-    fn types(&self) -> Vec<&'static str> {
+    pub(super) fn types(&self) -> Vec<&'static str> {
         self.events().iter().map(|event| event.kind.name()).collect()
     }
 

@@ -9,6 +9,7 @@ mod embed;
 mod privilege;
 mod prompters;
 mod question_context;
+mod resting;
 mod secret_reader;
 mod store;
 

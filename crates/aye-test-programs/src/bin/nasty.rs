@@ -118,7 +118,7 @@ fn holds_pipe(detached: bool) {
 }
 
 /// Leaves a process of the given kind and writes its pid to the given file;
-/// then waits for ever, so that somebody has to end it all.
+/// then waits for ever, so that someone has to end it all.
 fn stray(kind: &str, file: &str) {
     let note = |pid: i32| {
         let mut out =

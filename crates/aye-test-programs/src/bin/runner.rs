@@ -96,7 +96,7 @@ fn run(spec: Spec) -> ExitCode {
     let mut stopped_by = None;
     let mut show = |_: usize, stream: Stream, bytes: &[u8]| {
         let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-        // Nobody may be listening any more; the child goes on.
+        // Nobody may be listening any more; the child continues.
         let _ = match stream {
             Stream::Stdout => out.write_all(bytes).and_then(|()| out.flush()),
             Stream::Stderr => err.write_all(bytes),

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Answers one question after the other.
 fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
     let place = tempfile::tempdir()?;
-    let gate = "command: 'true', confirmation: { message: 'Go on?', timeout: 10m }";
+    let gate = "command: 'true', confirmation: { message: 'Continue?', timeout: 10m }";
     let steps: String = (0..QUESTIONS).map(|n| format!("  - {{ name: s{n}, {gate} }}\n")).collect();
     std::fs::write(place.path().join("skill.yaml"), format!("name: bench\nsteps:\n{steps}"))?;
     let settings = format!("[journal]\ndurability = \"{durability}\"\n");
@@ -103,7 +103,7 @@ fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
 fn countdown(aye: &Path) -> Result<(), Box<dyn Error>> {
     let place = tempfile::tempdir()?;
     let home = place.path().join("home");
-    let skill = "name: wait\nsteps:\n  - { name: ask, confirm: { message: 'Go on?' } }\n";
+    let skill = "name: wait\nsteps:\n  - { name: ask, confirm: { message: 'Continue?' } }\n";
     std::fs::write(place.path().join("skill.yaml"), skill)?;
     let terminal = Terminal::start(aye, &["run", "skill.yaml"], place.path(), &home)?;
     wait_for(|| terminal.paints().first().copied())?;

@@ -7,6 +7,8 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use aye_runtime::usecases::APPLY;
+
 use crate::paint::ColorChoice;
 
 use super::candidates::CANDIDATES;
@@ -135,6 +137,10 @@ impl Cli {
                 Background::try_parse_from(std::iter::once(BACKGROUND.into()).chain(words))?;
             return Ok(Self { global, command: Command::Background });
         }
+        if std::env::args_os().nth(1).is_some_and(|word| word == APPLY) {
+            let Background { global } = Background::try_parse_from([APPLY])?;
+            return Ok(Self { global, command: Command::ApplyChange });
+        }
         let mut command = Self::command();
         let words = helped(std::env::args_os().collect());
         // Nobody pays for the overview who does not look at it.
@@ -142,7 +148,7 @@ impl Cli {
             command = grouped(command);
         }
         let matches = command.try_get_matches_from_mut(words);
-        // Every verb and option of it would be freed one by one, just to go on.
+        // Every verb and option of it would be freed one by one, just to continue.
         std::mem::forget(command);
         let matches = matches?;
         let mut cli = Self::from_arg_matches(&matches)?;
@@ -205,8 +211,10 @@ pub enum Command {
     Inbox(commands::inbox::InboxArgs),
     /// Follow a run that another process drives
     Watch(commands::watch::WatchArgs),
-    /// Run a skill by the clock: add, list and remove schedules
+    /// Run a skill on a schedule: add, list and remove schedules
     Schedule(commands::schedule::ScheduleArgs),
+    /// Test notification channels and list what was sent
+    Notify(commands::notify::NotifyArgs),
     /// Ask yes or no, for shell scripts
     Confirm(commands::confirm::ConfirmArgs),
     /// Ask for one of several, for shell scripts
@@ -257,4 +265,7 @@ pub enum Command {
     /// nothing that people call, so it is in no help and no completion.
     #[command(skip)]
     Background,
+    /// Be the step that writes a change of a skill that a person agreed to.
+    #[command(skip)]
+    ApplyChange,
 }

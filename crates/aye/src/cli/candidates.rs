@@ -21,7 +21,7 @@ pub(super) fn lines(mut global: Global, words: &[String]) -> String {
         global.home = Some(home.into());
     }
     let found = Context::new(&global, true).ok().and_then(|context| offer(words, &context));
-    // What cannot be shown cannot be offered, and a name is no option. What a
+    // What cannot be shown cannot be offered, and a name is not an option. What a
     // shell would obey is quoted by the shell's own script.
     let can_be_offered = |(value, _): &(String, String)| {
         !value.starts_with('-') && escape_control_line(value) == *value
@@ -65,7 +65,7 @@ fn offer(words: &[String], context: &Context) -> Option<Vec<(String, String)>> {
 /// The words before the one being typed.
 struct Typed {
     verb: String,
-    /// What is no option and no value of one.
+    /// What is not an option and no value of one.
     given: Vec<String>,
     /// The option whose value is being typed.
     option: Option<String>,

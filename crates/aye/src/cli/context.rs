@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::paint::{ColorChoice, Paint};
-use crate::prompt::{self, Escape, PromptConfig};
+use crate::prompt::{self, Attention, Escape, PromptConfig};
 use crate::report::{OutputMode, Verbosity};
 use aye_runtime::clock::SystemClock;
 use aye_runtime::error::Error;
@@ -32,7 +32,7 @@ pub struct Context {
     pub plain: bool,
     /// How much to say.
     pub verbosity: Verbosity,
-    /// What to show of the steps' output, where somebody said so.
+    /// What to show of the steps' output, where someone said so.
     pub output: Option<OutputMode>,
 }
 
@@ -131,7 +131,13 @@ impl Context {
             obstacle: prompt::obstacle(&self.env, may_ask),
             opened_with: None,
             advisor: self.advisor(),
+            attention: None,
         }
+    }
+
+    /// How whoever drives a run here is called back to its terminal.
+    pub fn attention(&self) -> Option<Attention> {
+        Attention::of(&self.env).filter(|_| self.settings.bell)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the environment can set, and what it cannot.
 //!
 //! Settings have a variable, so that a profile or a CI job can hold them. Consent and the scope of
-//! a run have none: a variable outlives the moment somebody thought of it, and every program
+//! a run have none: a variable outlives the moment someone thought of it, and every program
 //! below inherits it.
 
 use std::collections::BTreeMap;

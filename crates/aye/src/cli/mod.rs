@@ -54,7 +54,7 @@ pub fn main() -> u8 {
                 return 2;
             }
             let Some(error) = usage::error(&found) else {
-                // Help and version are no errors; clap knows where each goes.
+                // Help and version are not errors; clap knows where each goes.
                 let _ = found.print();
                 return u8::try_from(found.exit_code()).unwrap_or(2);
             };
@@ -89,7 +89,7 @@ pub fn main() -> u8 {
 
 /// One error, printed once: for programs, as one line of JSON.
 fn report_error(error: &Error, json: bool, paint: Paint) {
-    // Somebody closed the pipe: they have seen enough.
+    // Someone closed the pipe: they have seen enough.
     if let Error::Output(source) = error
         && source.kind() == std::io::ErrorKind::BrokenPipe
     {
@@ -120,7 +120,7 @@ fn indented_lines(text: &str) -> String {
     escape_control_lines(text).replace('\n', "\n  ")
 }
 
-/// Writes to standard error, folded on a terminal. Somebody may have closed it: that is no reason to
+/// Writes to standard error, folded on a terminal. Someone may have closed it: that is no reason to
 /// stop, let alone to panic.
 fn say(text: &str) {
     let mut err = std::io::stderr().lock();

@@ -111,7 +111,7 @@ pub(super) fn argument(command: &str, arg: &str) -> Option<String> {
     }
 }
 
-/// What to say to somebody who named no skill.
+/// What to say to someone who named no skill.
 pub(super) fn skills() -> String {
     let names = project().map(|place| place.library().names()).unwrap_or_default();
     match names.len() {

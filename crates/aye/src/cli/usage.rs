@@ -50,7 +50,7 @@ pub(super) fn error(found: &clap::Error) -> Option<Error> {
         ErrorKind::UnknownArgument => {
             let message = match arg.starts_with('-') {
                 true => format!("there is no option `{arg}`"),
-                false => format!("`{arg}` is too much"),
+                false => format!("unexpected argument `{arg}`"),
             };
             let hint = suggestions::argument(&command(found), &arg)
                 .or_else(|| near(ContextKind::SuggestedArg, &arg));

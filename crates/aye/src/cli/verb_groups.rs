@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Write skills", &["init", "list", "check", "graph", "patch", "schema"]),
     ("Ask in shell scripts", &["confirm", "choose", "input"]),
     ("Assistants, tools, memory and server", &["mcp", "tools", "memory", "serve", "people"]),
-    ("Set up", &["doctor", "trust", "completions", "man"]),
+    ("Set up", &["doctor", "trust", "notify", "completions", "man"]),
 ];
 const OTHERS: &str = "More";
 

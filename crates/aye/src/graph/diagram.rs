@@ -28,7 +28,7 @@ pub(super) struct Shape {
     pub(super) condition: Option<String>,
     /// What is asked before the step acts.
     pub(super) gate: Option<String>,
-    /// Words worth knowing: destructive, goes on after a failure.
+    /// Words worth knowing: destructive, continues after a failure.
     pub(super) remarks: Vec<&'static str>,
     /// Whether a run can get here.
     pub(super) reached: bool,
@@ -282,7 +282,7 @@ fn step_shape(node: &Node) -> Shape {
     }
     match step.on_error {
         Some(OnError::Fail) | None => {}
-        Some(OnError::Continue) => remarks.push("goes on after a failure"),
+        Some(OnError::Continue) => remarks.push("continues after a failure"),
         Some(OnError::Ask) => remarks.push("asks after a failure"),
         Some(OnError::AutoHeal) => remarks.push("heals after a failure"),
     }

@@ -2,7 +2,6 @@
 
 use aye_core::input::Request;
 use aye_core::question::{Answer, Channel, Edits, Question};
-use indexmap::IndexMap;
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
@@ -23,7 +22,7 @@ pub(super) struct Word {
     pub(super) prompter: Channel,
 }
 
-/// Sends an answer to whoever drives the run; if nobody does, the run goes on
+/// Sends an answer to whoever drives the run; if nobody does, the run continues
 /// in a process of its own. A note, if something is to be said.
 pub(super) fn answer(
     server: &ServerState,
@@ -60,9 +59,13 @@ pub(super) fn answer(
     match runtime.submit(&handle.row, &request)? {
         Sent::Accepted => Ok(None),
         Sent::AcceptedUndriven => {
-            match runtime.resume_detached(&handle.outer, IndexMap::new(), &mut |_| {}) {
-                Ok(()) => Ok(Some("nobody drove the run; it goes on in the background".to_owned())),
-                // The answer counts; somebody else may have taken the run up by now.
+            let rested = runtime.journal()?.rests(&handle.outer)?;
+            match runtime.continue_answered(&handle.outer, &mut |_| {}) {
+                Ok(()) if rested => Ok(None),
+                Ok(()) => {
+                    Ok(Some("nobody drove the run; it continues in the background".to_owned()))
+                }
+                // The answer counts; someone else may have taken the run up by now.
                 Err(error) => Ok(Some(format!(
                     "the answer was taken, but the run was not taken up: {}",
                     escape_control_line(&error.to_string())

@@ -2,6 +2,7 @@
 //! to it, and the calls that may follow.
 
 use aye_core::advice::Advice;
+use aye_core::facts::Fact;
 use aye_core::journal::Phase;
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
@@ -40,7 +41,7 @@ pub(super) fn describe(
     set("question", question.id.as_str().into());
     set("step", question.step.as_str().into());
     set("title", budget::text(&question.title, budget::VALUE).into());
-    set("message", budget::text(&question.message, MESSAGE).into());
+    set("message", budget::text(&without_error(asking), MESSAGE).into());
     set("options", options(question));
     if let Some(follows) = &question.follows {
         set("command", budget::text(follows, 2 * budget::VALUE).into());
@@ -51,6 +52,16 @@ pub(super) fn describe(
         }
     }
     set("answered_by", who(question).into());
+    // In the words of the skill's file.
+    if question.approvals > 1 {
+        set("approvals", question.approvals.into());
+    }
+    if question.reauth {
+        set("reauth", true.into());
+    }
+    if question.typed.is_some() {
+        set("type_to_confirm", true.into());
+    }
     let expired = runtime.now() >= expires(&asking.row, runtime);
     set("relayable", (relayable(question) && !expired).into());
     set("advice_wanted", assistant_first(question).into());
@@ -59,16 +70,25 @@ pub(super) fn describe(
     {
         set("advice", advice.iter().map(|advice| told_advice(advice, question)).collect());
     }
+    let shown = journal.shown(&question.id, runtime.now())?;
+    if !shown.is_empty() {
+        let places = shown.iter().map(|one| format!("{} of {}", one.kind.word(), one.client));
+        let places = places.collect::<Vec<_>>().join(", ");
+        set("shown_at", budget::line(&places, budget::VALUE).into());
+    }
     set("expires_at", expires(&asking.row, runtime).to_string().into());
     if let Some(words) = on_expiry(question) {
         set("on_expiry", words.into());
     }
     set("variables", facts.variables.into());
-    set("recent_steps", facts.recent_steps.into());
+    set("recent_steps", steps_before(facts.recent_steps, question).into());
     let known = facts.known_issues.into_iter().map(|issue| {
         json!({ "text": issue.text, "from": format!("{} memory, written by people", issue.layer) })
     });
     set("known_issues", known.collect());
+    if !facts.unused_fixes.is_empty() {
+        set("unused_fixes", facts.unused_fixes.into());
+    }
     if let Some(place) = &facts.place {
         let (line, end_line) = place.lines;
         set("defined", json!({ "file": place.file, "line": line, "end_line": end_line }));
@@ -85,13 +105,41 @@ pub(super) fn describe(
     if let Some(left) = facts.edits_left {
         set("edits_left", left.into());
     }
-    set("next", next(asking, expired, handles));
+    set("next", next(asking, expired, facts.edits_left, handles));
     budget::fit(
         payload,
-        &["tool", "variables", "known_issues", "recent_steps", "args", "advice"],
+        &["tool", "variables", "known_issues", "unused_fixes", "recent_steps", "args", "advice"],
         &["message", "command", "error"],
     );
     Ok(())
+}
+
+/// The message of a question; of one about a failure without the error, which
+/// is told beside it.
+fn without_error(asking: &AskingRun) -> String {
+    let question = &asking.question;
+    let record = asking.state.steps.get(&question.step);
+    match record.and_then(|record| record.message.as_deref()) {
+        Some(error) if question.purpose == Purpose::Recover && !error.is_empty() => {
+            question.message.replacen(error, "see `error`", 1)
+        }
+        Some(_) | None => question.message.clone(),
+    }
+}
+
+/// The last steps; of the one that is asked about only what is told nowhere else.
+fn steps_before(mut steps: Vec<Value>, question: &Question) -> Vec<Value> {
+    for step in &mut steps {
+        if step["step"] == question.step.as_str()
+            && question.purpose == Purpose::Recover
+            && let Some(fields) = step.as_object_mut()
+        {
+            fields.remove("message");
+        }
+    }
+    let says = |step: &Value| step["status"] != "waiting" || step.get("message").is_some();
+    steps.retain(says);
+    steps
 }
 
 /// Whether an assistant may carry a person's word: more of it than a no.
@@ -113,12 +161,17 @@ fn relayed_values(question: &Question) -> Vec<&str> {
     all.filter(|value| question.is_relayable(value)).collect()
 }
 
-/// What a yes covers, what of it has changed since somebody agreed, and what it
+/// What a yes covers, what of it has changed since someone agreed, and what it
 /// does not cover.
 fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
     const MOST: usize = 20;
     let told = |line: String| budget::text(&line, budget::VALUE);
-    let facts = question.facts.iter().flatten().map(|fact| told(fact.line()));
+    // What a yes starts is told by itself.
+    let known = |line: &String| {
+        question.follows.as_ref().is_some_and(|start| line.ends_with(&format!(": {start}")))
+    };
+    let facts = question.facts.iter().flatten().map(Fact::line);
+    let facts = facts.filter(|line| !known(line)).map(told);
     let changed = question.changed.iter().map(|change| told(change.line()));
     let not = question.not_covered.iter().cloned().map(told);
     [
@@ -133,7 +186,7 @@ fn on_expiry(question: &Question) -> Option<String> {
     question.deadline?;
     Some(match &question.default {
         Some(value) if question.default_proceeds() => {
-            format!("`{value}` is taken if somebody could see the question, else it stays open")
+            format!("`{value}` is taken if someone could see the question, else it stays open")
         }
         Some(value) => format!("`{value}` is taken"),
         None => "that counts as no".to_owned(),
@@ -155,6 +208,7 @@ fn told_advice(advice: &Advice, question: &Question) -> Value {
 /// Who may answer, in words.
 fn who(question: &Question) -> String {
     let mut who = match &question.by {
+        By::Anyone if !relayable(question) => "a person, not through you".to_owned(),
         By::Anyone => "anyone; you may relay a person's answer".to_owned(),
         By::Human => "a person, not through you".to_owned(),
         By::Names(names) => format!("one of {}, not through you", names.join(", ")),
@@ -163,15 +217,15 @@ fn who(question: &Question) -> String {
         "a person, not through you: it is a secret".clone_into(&mut who);
     }
     if question.approvals > 1 {
-        who.push_str(&format!("; {} people have to agree", question.approvals));
+        who.push_str(&format!("; {} people have to agree (approvals)", question.approvals));
     }
     if question.reauth {
-        who.push_str("; with a one-time code");
+        who.push_str("; with a one-time code (reauth)");
     }
     if question.typed.is_some() {
-        who.push_str("; by typing a text");
+        who.push_str("; by typing a text (type_to_confirm)");
     }
-    if !question.person_only.is_empty() {
+    if !question.person_only.is_empty() && relayable(question) {
         let only = question.person_only.join(", ");
         who.push_str(&format!("; not through you: {only}"));
     }
@@ -199,47 +253,65 @@ fn options(question: &Question) -> Value {
     shown.collect()
 }
 
-/// The calls that may follow, exactly as they are made.
-fn next(asking: &AskingRun, expired: bool, handles: &Handles) -> Value {
+/// As many options get a call of their own; of more, the value is named.
+const CALLS: usize = 5;
+
+/// The calls that may follow, each as it can be made.
+fn next(asking: &AskingRun, expired: bool, edits_left: Option<u32>, handles: &Handles) -> Value {
     let question = &asking.question;
     let id = handles.of_question(question).unwrap_or_default();
-    if !relayable(question) || expired {
-        return json!([
-            { "person": format!("aye answer {}", question.id),
-              "when": "send the person there: you cannot answer this, and must not run it for them" },
-            { "tool": "skill_status", "arguments": { "execution_id": id, "wait": 30 },
-              "when": "after the person has answered" },
-        ]);
-    }
-    let choice = match (question.kind, relayed_values(question).join(", ")) {
-        (AskKind::Input, none) if none.is_empty() => "<the text the person gave>".to_owned(),
-        (AskKind::Input, or) => format!("<the text the person gave, or: {or}>"),
-        (_, values) => format!("<one of: {values}>"),
+    let call = |tool: &str, more: Value, when: &str| {
+        let mut arguments = json!({ "execution_id": id });
+        if let (Some(all), Value::Object(more)) = (arguments.as_object_mut(), more) {
+            all.extend(more);
+        }
+        json!({ "tool": tool, "arguments": arguments, "when": when })
     };
+    let person =
+        |when: &str| json!({ "person": format!("aye answer {}", question.id), "when": when });
+    let debug = call("debug_tool", json!({}), "to see how the step is written");
+    let recover = question.purpose == Purpose::Recover;
     let mut calls = Vec::new();
+    if !relayable(question) || expired {
+        calls.push(person(match assistant_first(question) && !expired {
+            true => "send the person there, your view first (skill_advise): do not answer for them",
+            false => "send the person there: do not answer for them",
+        }));
+        calls.push(call("skill_status", json!({ "wait": 30 }), "until the person has answered"));
+        calls.extend(recover.then_some(debug));
+        return Value::Array(calls);
+    }
     if assistant_first(question) {
-        calls.push(json!({
-            "tool": "skill_continue",
-            "arguments": { "execution_id": id, "advice": "<what you think, for the person>" },
-            "when": "now that you have looked: the person is asked, with your advice beside it",
-        }));
+        let when = "once you have looked: the person is asked; add `advice`";
+        calls.push(call("skill_continue", json!({}), when));
     }
-    calls.push(json!({
-        "tool": "skill_continue",
-        "arguments": { "execution_id": id, "choice": choice, "reason": "<what the person said>" },
-        "when": "after the person has decided; never decide for them",
-    }));
-    if question.purpose == Purpose::Recover {
-        calls.push(json!({
-            "tool": "skill_retry_step",
-            "arguments": { "execution_id": id, "step": question.step, "args": {}, "mode": "merge" },
-            "when": "to try the step again; changed arguments of a tool are used at once, any other \
-                     change waits until a person has seen it",
-        }));
-        calls.push(json!({ "tool": "debug_tool", "arguments": { "execution_id": id },
-            "when": "to see how the step is written" }));
+    let mut values = relayed_values(question);
+    // That is what `skill_retry_step` does.
+    values.retain(|value| !recover || *value != "retry");
+    if question.kind == AskKind::Input {
+        let when = "add `choice`: the text that the person gave";
+        calls.push(call("skill_continue", json!({}), when));
+    } else if values.len() > CALLS {
+        let when = "add `choice`: the value of the option that the person chose";
+        calls.push(call("skill_continue", json!({}), when));
     }
-    calls.push(json!({ "person": format!("aye answer {}", question.id),
-        "when": "the person can always answer themselves" }));
+    if values.len() <= CALLS {
+        let chosen = |value: &&str| {
+            call("skill_continue", json!({ "choice": value }), "if the person chose that")
+        };
+        calls.extend(values.iter().map(chosen));
+    }
+    if recover {
+        let when = match edits_left {
+            Some(0) => "if the person wants it tried again; it takes no more changes",
+            _ => {
+                "if the person wants it tried again; add `args` to change what it is given: a \
+                 tool's are used at once, other changes wait until a person has seen them"
+            }
+        };
+        calls.push(call("skill_retry_step", json!({ "step": question.step }), when));
+        calls.push(debug);
+    }
+    calls.push(person("the person can always answer there"));
     Value::Array(calls)
 }

@@ -49,7 +49,7 @@ impl Call<'_> {
     }
 
     /// How long a form may be waited for, if one is worth showing. Clients give
-    /// a call up after a minute or so, and a call that was given up would stop
+    /// a call up after a minute or so, and a call that was abandoned would stop
     /// the run: the whole must not take longer.
     pub(super) fn time_for_a_form(&self) -> Option<Duration> {
         let settings = &self.assistant.server().runtime.settings.mcp;

@@ -28,6 +28,8 @@ enum Kind {
     Reads,
     /// It adds something that can be taken back.
     Adds,
+    /// It runs what only looks.
+    Looks,
     /// It runs what a skill says.
     Acts,
 }
@@ -61,6 +63,7 @@ fn tool(entry: &Entry) -> Tool {
     let (reads, destructive, open) = match entry.kind {
         Kind::Reads => (true, false, false),
         Kind::Adds => (false, false, false),
+        Kind::Looks => (false, false, true),
         Kind::Acts => (false, true, true),
     };
     let annotations = ToolAnnotations::new()
@@ -225,7 +228,7 @@ const ENTRIES: &[Entry] = &[
             name; `0`, `1`, ... of a command; `script`; `code`. mode merge (default) keeps the \
             others. Values are data, never templates. Show the person the change first: a gate \
             asks again, and a changed command, script, block or sub-skill waits for a person. \
-            remember proposes it as a fix if it works.",
+            What works is proposed as a fix: remember says how far it reaches.",
         input: || {
             with_id(
                 json!({
@@ -236,6 +239,41 @@ const ENTRIES: &[Entry] = &[
                     "reason": { "type": "string" },
                 }),
                 &["step"],
+            )
+        },
+        output: run_output,
+    },
+    Entry {
+        name: "skill_change",
+        title: "Propose a change of a skill",
+        kind: Kind::Adds,
+        description: "Proposes to replace old by new in a skill's file. The person sees the \
+            difference and accepts it or not.",
+        input: || {
+            input(
+                json!({
+                    "skill": { "type": "string" },
+                    "old": { "type": "string", "description": "found once in it" },
+                    "new": { "type": "string" },
+                    "about": { "type": "string", "description": "why" },
+                }),
+                &["skill", "old", "new", "about"],
+            )
+        },
+        output: run_output,
+    },
+    Entry {
+        name: "tool_try",
+        title: "Try a tool that only looks",
+        kind: Kind::Looks,
+        description: "Calls a tool that the settings mark read_only; recorded as a run.",
+        input: || {
+            input(
+                json!({
+                    "tool": { "type": "string", "description": "a command, or SERVER.TOOL" },
+                    "args": { "type": "object" },
+                }),
+                &["tool"],
             )
         },
         output: run_output,
@@ -274,7 +312,7 @@ const ENTRIES: &[Entry] = &[
             input(
                 json!({
                     "skill": { "type": "string" },
-                    "status": { "enum": ["running", "waiting", "paused", "completed", "failed",
+                    "status": { "enum": ["running", "queued", "waiting", "paused", "completed", "failed",
                         "cancelled"] },
                     "limit": { "type": "integer", "minimum": 1, "maximum": 50 },
                 }),
@@ -296,7 +334,7 @@ const ENTRIES: &[Entry] = &[
         title: "See how a step is written",
         kind: Kind::Reads,
         description: "A step's source, what it resolved to, how it failed, and for a tool what is \
-            behind it. Suggest changes to the person as a diff.",
+            behind it.",
         input: || with_id(json!({ "step": { "type": "string" } }), &[]),
         output: any_output,
     },
@@ -327,9 +365,11 @@ const ENTRIES: &[Entry] = &[
                 json!({
                     "tool": { "type": "string", "description": "the tool or program" },
                     "error": { "type": "string" },
-                    "args": { "type": "object", "description": "to change, by name" },
+                    "args": { "type": "object", "description":
+                        "to change, by name; {{ args.x }} is the old one, {{ first.x }} looked up" },
                     "first": { "type": "object", "description":
-                        "{command: [..]}, {tool, with} or {skill, with}" },
+                        "{tool, with} looks up (read_only tools), {command: [..]} or {skill, with} repairs" },
+                    "replace": { "type": "object", "description": "as first, in place of the step" },
                     "about": { "type": "string", "description": "for the person" },
                     "skill": { "type": "string", "description": "only here" },
                     "step": { "type": "string", "description": "only here" },
@@ -367,7 +407,7 @@ const ENTRIES: &[Entry] = &[
         name: "memory_stats",
         title: "How much is remembered",
         kind: Kind::Reads,
-        description: "How much was learned, and how often people were asked, week by week.",
+        description: "How much was learned, and how often people were asked.",
         input: || input(json!({}), &[]),
         output: any_output,
     },

@@ -17,9 +17,9 @@ use super::server_state::ServerState;
 
 /// How long a ring of the bell is waited for; then we look anyway.
 const LOOK: Duration = Duration::from_millis(200);
-/// How often it is looked whether somebody still drives the run.
+/// How often it is looked whether someone still drives the run.
 const DRIVER: Duration = Duration::from_secs(1);
-/// Silence makes clients give up: after so long we say that it goes on.
+/// Silence makes clients give up: after so long we say that it continues.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// What ended the waiting.
@@ -27,9 +27,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub(super) enum Came {
     /// The run asks, has ended, or nobody drives it.
     Rests,
-    /// It goes on.
+    /// It continues.
     GoesOn,
-    /// Whoever called wants it stopped.
+    /// Anyone who called wants it stopped.
     Stopped,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Progress {
 pub(super) struct Following {
     pub(super) run: RunId,
     pub(super) patience: Duration,
-    /// The question that was open before: that it still is, is no news.
+    /// The question that was open before: that it still is, is not news.
     pub(super) known: Option<String>,
     /// Set when the request is cancelled.
     pub(super) stop: Arc<AtomicBool>,
@@ -114,7 +114,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
     }
 }
 
-/// Whether there is something to tell: not that it goes on, and not a question
+/// Whether there is something to tell: not that it continues, and not a question
 /// that is known.
 fn rests(look: &Overview, known: Option<&str>) -> bool {
     let asks = look.asks.as_ref().map(|asking| asking.question.id.as_str());

@@ -57,7 +57,7 @@ pub(super) struct Form {
 
 /// A form that a client gave back.
 pub(super) struct Returned {
-    /// The run that somebody started.
+    /// The run that someone started.
     pub(super) run: RunId,
     pub(super) question: Question,
     /// How long the client had it.
@@ -270,7 +270,7 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
         ElicitationAction::Decline => Said::Nothing(
             "the form was declined at once: nobody has seen it; ask the person yourself",
         ),
-        // Whatever else there may be one day, it is no answer.
+        // Whatever else there may be one day, it is not an answer.
         _ => Said::Nothing("the form was closed without an answer; the question stays open"),
     }
 }
@@ -291,7 +291,7 @@ fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
     parts.extend(question.follows.as_ref().map(|line| format!("A yes starts:\n{}", quoted(line))));
     if !question.changed.is_empty() {
         let lines: Vec<String> = question.changed.iter().map(Change::line).collect();
-        parts.push(format!("Changed since somebody agreed:\n{}", quoted(&lines.join("\n"))));
+        parts.push(format!("Changed since the last yes:\n{}", quoted(&lines.join("\n"))));
     }
     if let Some(facts) = &question.facts {
         let lines: Vec<String> = facts.iter().map(Fact::line).collect();

@@ -26,7 +26,7 @@ pub(super) struct Handles {
 
 /// An id that this machine made.
 pub(super) struct Handle {
-    /// The run that somebody started.
+    /// The run that someone started.
     pub(super) outer: RunRow,
     /// The run that the id names: the outer one, or one inside it.
     pub(super) row: RunRow,

@@ -1,8 +1,8 @@
 //! Clients over HTTP, on this machine only.
 //!
-//! Whoever calls has to know the token, which stands in a file of the user's
+//! Anyone who calls has to know the token, which stands in a file of the user's
 //! own. A page in a browser does not know it, and is refused for its origin
-//! besides; a name that somebody made to point here is refused as well.
+//! besides; a name that someone made to point here is refused as well.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -56,12 +56,15 @@ pub(crate) fn token(runtime: &Runtime) -> Result<(PathBuf, String), Error> {
     key_file::load_or_make(&runtime.home, TOKEN)
 }
 
-/// The service itself, for whatever serves it.
-fn service(server: &Arc<ServerState>) -> Service {
+/// The service itself, for whatever serves it at this port; a page of another port is
+/// a stranger. Without one, whoever serves it has looked at the origin.
+fn service(server: &Arc<ServerState>, port: Option<u16>) -> Service {
     let server = Arc::clone(server);
-    let config = StreamableHttpServerConfig::default()
-        .enforce_origin_validation()
-        .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"]);
+    let port = port.map_or_else(|| "*".to_owned(), |port| port.to_string());
+    let config =
+        StreamableHttpServerConfig::default().enforce_origin_validation().with_allowed_origins(
+            ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}")),
+        );
     StreamableHttpService::new(
         move || Ok(Assistant::new(Arc::clone(&server))),
         Arc::new(LocalSessionManager::default()),
@@ -72,7 +75,7 @@ fn service(server: &Arc<ServerState>) -> Service {
 /// The service, for a server that has looked at who asks.
 pub(crate) fn router(served: Arc<Runtime>) -> Result<axum::Router, Error> {
     let world = Arc::new(ServerState::new(served)?);
-    Ok(axum::Router::new().fallback_service(service(&world)))
+    Ok(axum::Router::new().fallback_service(service(&world, None)))
 }
 
 /// Serves at a loopback address until the process is ended. `ready` is told
@@ -93,8 +96,9 @@ pub(crate) fn serve(
         .map_err(failed)?;
     runtime.block_on(async {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
-        ready(listener.local_addr().map_err(failed)?)?;
-        let service = service(&server);
+        let bound = listener.local_addr().map_err(failed)?;
+        ready(bound)?;
+        let service = service(&server, Some(bound.port()));
         let token: Arc<str> = token.into();
         let room = Arc::new(Semaphore::new(MOST));
         let mut strangers = VecDeque::new();
@@ -158,7 +162,7 @@ impl Guest {
             .timer(TokioTimer::new())
             .header_read_timeout(HEADERS)
             .serve_connection(TokioIo::new(stream), answer);
-        // A client that goes away is no news.
+        // A client that goes away is not news.
         let _ = served.await;
     }
 
@@ -224,11 +228,11 @@ fn loopback(text: &str) -> Result<SocketAddr, Error> {
     };
     let mut found = text
         .to_socket_addrs()
-        .map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
+        .map_err(|error| wrong(format!("`{text}` is not an address: {error}")))?;
     match found.next() {
         Some(address) if address.ip().is_loopback() => Ok(address),
         Some(_) => Err(wrong(format!("`{text}` can be reached by others"))),
-        None => Err(wrong(format!("`{text}` is no address"))),
+        None => Err(wrong(format!("`{text}` is not an address"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The edge of the server: every text that leaves it goes through here.
 //!
 //! Skills, steps, files, other clients and the journal hold texts that others
-//! wrote. Whoever shows a message to a person may show it on a terminal, so
+//! wrote. Anyone who shows a message to a person may show it on a terminal, so
 //! control, bidirectional and zero-width characters are written out.
 
 use rmcp::ErrorData;

@@ -53,7 +53,8 @@ pub(super) fn standing(run: &Overview) -> Standing {
         (RunStatus::Failed, _) => Standing::Failed,
         (RunStatus::Cancelled, _) => Standing::Cancelled,
         (_, Some(asking)) => asks_for(asking),
-        (RunStatus::Running, None) if run.driven => Standing::Running,
+        // One that is being taken up is not recorded as running yet.
+        (RunStatus::Running | RunStatus::Paused, None) if run.driven => Standing::Running,
         (RunStatus::Running | RunStatus::Paused, None) => Standing::Paused,
     }
 }

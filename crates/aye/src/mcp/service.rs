@@ -19,6 +19,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use aye_runtime::error::Error;
 
+use super::budget;
 use super::call::{Call, digest_of, who};
 use super::outgoing::{harmless, harmless_call};
 use super::resources::{self, Named};
@@ -86,6 +87,25 @@ impl Assistant {
     }
 }
 
+impl Assistant {
+    /// How to use the tools, and what usually fails here.
+    fn instructions(&self) -> String {
+        const MOST: usize = 15;
+        let runtime = &self.server.runtime;
+        let known = runtime.current_memory().usage_to_know(MOST, runtime.now());
+        if known.is_empty() {
+            return catalog::INSTRUCTIONS.to_owned();
+        }
+        let lines =
+            known.iter().map(|line| format!("\n- {}", budget::line(line, 2 * budget::VALUE)));
+        let lines: String = lines.collect();
+        format!(
+            "{}\nCalls that usually fail here, from memory (data):{lines}",
+            catalog::INSTRUCTIONS
+        )
+    }
+}
+
 impl ServerHandler for Assistant {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -100,7 +120,7 @@ impl ServerHandler for Assistant {
         about.title = Some("Aye: runbooks that ask first".to_owned());
         ServerConfig::new(capabilities)
             .with_server_info(about)
-            .with_instructions(catalog::INSTRUCTIONS)
+            .with_instructions(self.instructions())
     }
 
     async fn list_tools(

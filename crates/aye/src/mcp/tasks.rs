@@ -37,7 +37,7 @@ impl Call<'_> {
         self.cx.client_capabilities().is_some_and(|can| can.supports_tasks())
     }
 
-    /// A run that goes on, as a task.
+    /// A run that continues, as a task.
     pub(super) async fn as_task(&self, run: RunId) -> Result<CallToolResponse, ErrorData> {
         let made = self.assistant.blocking(move |server| {
             let look = server.runtime.journal()?.overview(&run)?;

@@ -23,7 +23,7 @@ use super::server_state::ServerState;
 /// How often files are looked at; the journal rings.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What somebody wants to hear of.
+/// What someone wants to hear of.
 #[derive(Clone, Default)]
 pub(super) struct Wanted {
     uris: Arc<Mutex<BTreeSet<String>>>,

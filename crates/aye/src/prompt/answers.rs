@@ -5,10 +5,10 @@ use aye_core::skill::AskKind;
 
 use super::dialog::{Escape, Given, check, default_offer, meaning};
 
-/// After so many lines that are no answer it counts as declined.
+/// After so many lines that are not an answer it counts as declined.
 const TRIES: u8 = 3;
 
-/// Where somebody is in answering with lines.
+/// Where someone is in answering with lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answers {
     wrong: u8,
@@ -85,9 +85,9 @@ impl Answers {
                 Said::Again("Enter decides nothing here: answer yes or no".to_owned())
             }
             None if line.is_empty() => {
-                self.wrong(question, "Enter is no answer, there is no default")
+                self.wrong(question, "Enter is not an answer, there is no default")
             }
-            None => self.wrong(question, "that is no answer"),
+            None => self.wrong(question, "that is not an answer"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Whether somebody can be asked at all.
+//! Whether someone can be asked at all.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;

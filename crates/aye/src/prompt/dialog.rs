@@ -8,7 +8,7 @@ use super::key::Key;
 use super::line::{Edited, Line};
 use super::list::{List, Listed};
 
-/// After so many keys that are no answer it counts as declined.
+/// After so many keys that are not an answer it counts as declined.
 const TRIES: u8 = 3;
 
 /// What Escape means.
@@ -20,7 +20,7 @@ pub enum Escape {
     Dismisses,
 }
 
-/// Where somebody is in answering.
+/// Where someone is in answering.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// One key answers: the indices of yes and no.
@@ -42,7 +42,7 @@ pub enum Stage {
 pub enum Reply {
     /// The question is still open.
     Stay,
-    /// Still open, and somebody is writing.
+    /// Still open, and someone is writing.
     Typing,
     /// An answer.
     Answer(Given),
@@ -121,7 +121,7 @@ impl Dialog {
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
         let mut keys = keys;
         if let Stage::Key(yes, no) = self.stage {
-            // Looking something up is no part of an answer.
+            // Looking something up is not a part of an answer.
             while let Some((Key::Char('?'), rest)) = keys.split_first() {
                 let _ = self.toggle_details();
                 keys = rest;
@@ -148,7 +148,7 @@ impl Dialog {
             self.remember = !self.remember;
             return Reply::Stay;
         }
-        // The end of input is no answer, wherever it comes.
+        // The end of input is not an answer, wherever it comes.
         if *key == Key::Ctrl('d') && !self.is_writing() {
             return Reply::Dismissed;
         }
@@ -173,7 +173,7 @@ impl Dialog {
     /// An answer from here did not count.
     pub fn refused(&mut self, why: &str) {
         if let Stage::Code(_, line) = &mut self.stage {
-            // A code that was wrong is not mended.
+            // A code that was wrong is not fixed.
             *line = Line::default();
         }
         self.notice = Some(why.to_owned());
@@ -208,10 +208,10 @@ impl Dialog {
                 None => self.undecided(question),
             },
             Key::Esc => self.out(question),
-            Key::Paste(_) => self.wrong(question, "pasted text is no answer"),
+            Key::Paste(_) => self.wrong(question, "pasted text is not an answer"),
             Key::Char(c) => {
                 let shown = crate::paint::escape_control(&c.to_string());
-                self.wrong(question, &format!("`{shown}` is no answer"))
+                self.wrong(question, &format!("`{shown}` is not an answer"))
             }
             _ => {
                 self.notice = Some("press y or n".to_owned());
@@ -237,7 +237,7 @@ impl Dialog {
                     Some(false) => self.pick(question, no),
                     None => {
                         self.stage = Stage::Word(yes, no, Line::default());
-                        self.wrong(question, "that is no answer")
+                        self.wrong(question, "that is not an answer")
                     }
                 },
             },
@@ -376,7 +376,7 @@ impl Dialog {
         self.agreed(question, Given::of(&offer.value))
     }
 
-    /// Somebody agreed; where a one-time code is wanted, it comes now.
+    /// Someone agreed; where a one-time code is wanted, it comes now.
     fn agreed(&mut self, question: &Question, given: Given) -> Reply {
         if !question.reauth {
             return Reply::Answer(given);

@@ -87,7 +87,7 @@ impl Framed {
         self.id == *question
     }
 
-    /// Whether it is painted where somebody sits.
+    /// Whether it is painted where someone sits.
     pub(super) fn is_visible(&self) -> bool {
         !self.screen.is_empty() && self.tty.is_foreground()
     }
@@ -180,7 +180,7 @@ impl Framed {
         let reply = self.dialog.keys(posed.question, &keys);
         self.details_printed &= self.dialog.details == details;
         match reply {
-            // Whatever key it was, somebody is there.
+            // Whatever key it was, someone is there.
             Reply::Stay | Reply::Typing => {
                 self.hold.is_due(posed.deadline, now).then_some(TerminalEvent::Typing)
             }
@@ -290,7 +290,7 @@ impl Framed {
         if !self.tty.is_foreground() {
             return;
         }
-        // Somebody else has used the terminal meanwhile.
+        // Someone else has used the terminal meanwhile.
         self.screen.forget();
         self.head_printed = false;
         self.details_printed = false;

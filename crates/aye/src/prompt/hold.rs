@@ -1,4 +1,4 @@
-//! More time for somebody who is at it.
+//! More time for someone who is at it.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::terminal::until;
 
-/// Somebody who writes with less time than this left gets more.
+/// Someone who writes with less time than this left gets more.
 const SCARCE: Duration = Duration::from_secs(30);
 /// How often more time is asked for.
 const OFTEN: Duration = Duration::from_secs(3);
@@ -20,7 +20,7 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    /// Whether more time should be asked for, now that somebody writes.
+    /// Whether more time should be asked for, now that someone writes.
     pub(super) fn is_due(&mut self, deadline: Option<Timestamp>, now: Timestamp) -> bool {
         let scarce = deadline.is_some_and(|deadline| until(deadline, now) < SCARCE);
         let due = scarce && self.last.is_none_or(|last| last.elapsed() >= OFTEN);

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// As far as a page goes.
 const PAGE: usize = 5;
 
-/// What somebody at the desk wants.
+/// What someone at the desk wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InboxAction {
     /// To answer the question of this id.
@@ -128,7 +128,7 @@ impl InboxView {
         self.decoder.reset();
     }
 
-    /// This process goes on after a stop.
+    /// This process continues after a stop.
     pub fn redraw(&mut self) {
         if self.tty.is_foreground() {
             self.screen.forget();

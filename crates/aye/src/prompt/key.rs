@@ -252,7 +252,7 @@ fn sequence(bytes: &[u8]) -> Cut {
     if rest.first() == Some(&b'[') {
         return if rest.len() < 2 { Cut::Wait } else { Cut::Key(Key::Other, 4) };
     }
-    // However the bytes arrive, it ends at the first that is no parameter.
+    // However the bytes arrive, it ends at the first that is not a parameter.
     let end = rest.iter().take(LONGEST).position(|byte| !(0x20..=0x3f).contains(byte));
     let end = match end {
         Some(end) if is_final(rest[end]) => end,
@@ -264,7 +264,7 @@ fn sequence(bytes: &[u8]) -> Cut {
     if &rest[..=end] == PASTE_BEGINS {
         return Cut::Paste(used);
     }
-    // An answer or an end of paste that belongs to nothing is no key.
+    // An answer or an end of paste that belongs to nothing is not a key.
     if matches!(rest[end], b'R' | b'c' | b'I' | b'O' | b'y') || &rest[..=end] == b"201~" {
         return Cut::Skip(used);
     }

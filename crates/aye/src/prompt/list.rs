@@ -11,7 +11,7 @@ const PAGE: usize = 5;
 /// The longest filter.
 const LONGEST: usize = 256;
 
-/// Where somebody is in a list.
+/// Where someone is in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
     /// What was typed to narrow the list.

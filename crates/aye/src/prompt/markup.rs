@@ -22,6 +22,10 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', "    ");
     let indent = line.len() - line.trim_start_matches(' ').len();
     let text = &line[indent..];
+    // What is quoted is shown as it is: a mark may be a part of it.
+    if text.starts_with("| ") {
+        return wrap(&harmless(Styled::new(), &line, None), columns, indent + 2, true);
+    }
     if let (Some(heading), true) = (heading(text), paint.color) {
         let heading = harmless(Styled::new(), heading, Some(Tone::Strong));
         return wrap(&heading, columns, 0, true);

@@ -16,6 +16,7 @@
 //! the frame has for itself.
 
 pub mod answers;
+mod attention;
 mod available;
 pub mod dialog;
 mod framed;
@@ -38,6 +39,7 @@ pub mod typeahead_guard;
 pub mod view;
 pub mod wrap;
 
+pub use attention::{Attention, LONG};
 pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
 pub use inbox_view::{InboxAction, InboxView};

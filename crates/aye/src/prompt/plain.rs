@@ -22,7 +22,7 @@ use super::view::{Look, plain_advice, plain_ask, plain_details, plain_question, 
 
 /// How many seconds are left when the time is said again.
 const SAID_AGAIN: [i64; 6] = [3600, 600, 300, 60, 30, 10];
-/// More than this is no line.
+/// More than this is not a line.
 const LONGEST: usize = 64 * 1024;
 
 /// A question as lines on the terminal.
@@ -91,7 +91,7 @@ impl Plain {
         self.id == *question
     }
 
-    /// Whether the ask stands where somebody sits.
+    /// Whether the ask stands where someone sits.
     pub(super) fn is_visible(&self) -> bool {
         self.asking && self.tty.is_foreground()
     }
@@ -146,7 +146,7 @@ impl Plain {
             return false;
         };
         let left = seconds_left(deadline, now);
-        // Somebody holds the deadline back: there is more time than was said.
+        // Someone holds the deadline back: there is more time than was said.
         self.said_left = self.said_left.max(left);
         let next = SAID_AGAIN.into_iter().find(|mark| *mark < self.said_left);
         let wait = next.map(|mark| u64::try_from(left - mark).unwrap_or(0));
@@ -183,7 +183,7 @@ impl Plain {
             }
             Said::Dismissed => return Some(TerminalEvent::Dismissed),
         }
-        // What is not sent yet cannot be seen, but somebody is there.
+        // What is not sent yet cannot be seen, but someone is there.
         self.hold.is_due(posed.deadline, clock.now()).then_some(TerminalEvent::Typing)
     }
 

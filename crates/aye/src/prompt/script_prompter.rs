@@ -51,6 +51,10 @@ impl Prompter for ScriptPrompter<'_> {
         !self.unavailable && self.terminal.is_showing(question)
     }
 
+    fn is_attended(&self, question: &QuestionId) -> bool {
+        !self.unavailable && self.terminal.is_attended(question)
+    }
+
     fn refused(&mut self, question: &QuestionId, why: &str) {
         self.terminal.refused(question, why);
     }

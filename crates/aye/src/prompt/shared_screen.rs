@@ -110,7 +110,7 @@ impl Drawn {
         }
     }
 
-    /// Whether somebody at the terminal could see this question.
+    /// Whether someone at the terminal could see this question.
     pub(super) fn shows(&self, question: &QuestionId) -> bool {
         let on_it = match &self.prompt {
             Some(Prompt::Framed(prompt)) => prompt.is_for(question) && prompt.is_visible(),

@@ -20,7 +20,7 @@ use super::tty::Tty;
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskOutcome {
-    /// Somebody answered.
+    /// Someone answered.
     Answered(Given),
     /// The person left without an answer.
     Cancelled,
@@ -42,7 +42,7 @@ pub trait RemoteQuestion {
     /// What became of the question; what made it readable is forgotten.
     fn news(&mut self) -> Result<News, Error>;
 
-    /// Somebody is typing here and little time is left: asks for more. If it
+    /// Someone is typing here and little time is left: asks for more. If it
     /// is granted, that is news.
     fn hold(&mut self, now: Timestamp) -> Result<(), Error>;
 
@@ -122,7 +122,7 @@ impl RemoteQuestion for Nowhere {
     }
 }
 
-/// Asks until there is an answer, the time is up or somebody wants to stop. A
+/// Asks until there is an answer, the time is up or someone wants to stop. A
 /// default that proceeds counts only if the question was shown when its time
 /// ran out: else it is asked again.
 pub fn ask_alone(

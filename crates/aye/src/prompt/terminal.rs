@@ -11,8 +11,9 @@ use jiff::Timestamp;
 use crate::paint::Paint;
 use aye_runtime::advisor::Advisor;
 use aye_runtime::clock::Clock;
-use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
+use super::attention::Attention;
 use super::dialog::{Escape, Given};
 use super::framed::Framed;
 use super::key::Key;
@@ -38,10 +39,12 @@ pub struct PromptConfig {
     /// Why nobody is to be asked at all.
     pub obstacle: Option<String>,
     /// The key that opened the question: pressed once more by accident, or
-    /// repeating, it is no answer.
+    /// repeating, it is not an answer.
     pub opened_with: Option<Key>,
     /// Who is asked for advice on questions of a run that want it.
     pub advisor: Option<Advisor>,
+    /// How whoever looks away is called, if they are.
+    pub attention: Option<Attention>,
 }
 
 /// What happened at the terminal.
@@ -51,7 +54,7 @@ pub enum TerminalEvent {
     Given(Given),
     /// The person left without an answer.
     Dismissed,
-    /// Somebody is writing.
+    /// Someone is writing.
     Typing,
     /// The advisor said what it thinks.
     Advised(Advice),
@@ -129,9 +132,16 @@ impl<'a> TerminalPrompter<'a> {
     }
 
     fn open(&mut self, posed: &QuestionContext<'_>) -> Result<Prompt, String> {
-        let tty = Tty::open()?;
+        let mut tty = Tty::open()?;
         let keys = tty.as_fd().try_clone_to_owned();
         self.keys = Some(keys.map_err(|error| format!("the terminal cannot be used: {error}"))?);
+        if let Some(attention) = self.config.attention {
+            let question = posed.question;
+            let about = question.own_title().unwrap_or(&question.step);
+            let skill = posed.run.map_or("aye", |run| run.started.skill.as_str());
+            // A terminal that cannot be written to is told of in a moment.
+            let _ = tty.write(&attention.opened(&format!("{skill}: {about}")));
+        }
         if self.config.plain {
             Ok(Prompt::Plain(Box::new(Plain::open(tty, posed, &self.config)?)))
         } else {
@@ -142,7 +152,12 @@ impl<'a> TerminalPrompter<'a> {
     /// Takes the prompt away for good.
     pub fn close(&mut self) {
         self.screen.close();
-        self.keys = None;
+        let (keys, attention) = (self.keys.take(), self.config.attention);
+        if let (Some(keys), Some(attention)) = (keys, attention)
+            && aye_process::group::in_foreground(&keys)
+        {
+            let _ = rustix::io::write(&keys, attention.closed().as_bytes());
+        }
     }
 
     /// An answer of whoever sits here.
@@ -173,6 +188,16 @@ impl Prompter for TerminalPrompter<'_> {
 
     fn is_showing(&self, question: &QuestionId) -> bool {
         self.screen.drawn().shows(question)
+    }
+
+    // Who edits, or types into a step that has the terminal, comes back to it.
+    fn is_attended(&self, question: &QuestionId) -> bool {
+        let drawn = self.screen.drawn();
+        drawn.shows(question) || drawn.lent.is_some()
+    }
+
+    fn presence(&self) -> Option<PresenceKind> {
+        Some(PresenceKind::Terminal)
     }
 
     fn refused(&mut self, _: &QuestionId, why: &str) {

@@ -111,7 +111,7 @@ impl Tty {
             return;
         };
         *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // In the background the terminal is somebody else's, who has set it up
+        // In the background the terminal is someone else's, who has set it up
         // for themselves; touching it would stop us.
         if !self.is_foreground() {
             return;

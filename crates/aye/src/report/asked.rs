@@ -33,7 +33,7 @@ struct Asked {
 }
 
 impl AskedQuestions {
-    /// What somebody has to know of an answer or of a question that `--yes`
+    /// What someone has to know of an answer or of a question that `--yes`
     /// does not answer, however little else is said.
     pub(super) fn line(&mut self, event: &Event, state: &State, paint: Paint) -> Option<String> {
         let line = match &event.kind {

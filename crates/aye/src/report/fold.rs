@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(at_30(hint), "hint: give it a name that\n      nobody else has\n");
         let listed = "  after  one two three four five six\n";
         assert_eq!(at_30(listed), "  after  one two three four\n         five six\n");
-        let marked = "? release waits for an answer: go on\n";
-        assert_eq!(at_30(marked), "? release waits for an answer:\n  go on\n");
+        let marked = "? release waits for an answer: continue\n";
+        assert_eq!(at_30(marked), "? release waits for an answer:\n  continue\n");
         assert_eq!(at_30("short\n\n  too\n"), "short\n\n  too\n");
         let long = format!("{} b\n", "a".repeat(40));
         assert_eq!(at_30(&long), format!("{}\n  b\n", "a".repeat(40)));

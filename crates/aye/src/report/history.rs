@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::paint::{duration, escape_control, escape_control_line};
 
+use super::step_line::WITHDRAWN;
 use super::timeline::{answer_words, ended_words};
 
 /// What happened at one step, in the order of time.
@@ -281,12 +282,15 @@ impl Told {
                 }
                 self.of(&step).question(event, words, Vec::new());
             }
-            EventKind::ConfirmationExpired { question, applied } => {
+            EventKind::ConfirmationExpired { question, applied, withdrawn } => {
                 let step = self.questions.get(question.as_str()).map(|q| q.step.clone());
                 let Some(step) = step else { return };
                 let taken = applied.as_deref().unwrap_or("no");
                 let taken = escape_control_line(taken);
-                let words = format!("nobody answered in time: `{taken}` was taken");
+                let words = match withdrawn {
+                    true => WITHDRAWN.to_owned(),
+                    false => format!("nobody answered in time: `{taken}` was taken"),
+                };
                 self.of(&step).question(event, words, Vec::new());
             }
             EventKind::ConfirmationAdvised { question, advice } => {
@@ -306,6 +310,8 @@ impl Told {
             | EventKind::SkillStopping(_)
             | EventKind::SkillFinishing(_)
             | EventKind::SkillResumed { .. }
+            | EventKind::ConcurrencyAcquired { .. }
+            | EventKind::ConcurrencyWaiting { .. }
             | EventKind::SkillCompleted { .. }
             | EventKind::SkillFailed { .. }
             | EventKind::SkillCancelled { .. }
@@ -338,7 +344,7 @@ fn retried(
     }
     words.push_str(match why {
         RetryReason::Idempotent => ": its outcome was unknown and it may be run twice",
-        RetryReason::Answer => ": somebody asked for it",
+        RetryReason::Answer => ": requested by a person",
         RetryReason::Policy => ": its `retry` says so",
         RetryReason::Healed => ": it was repaired",
         RetryReason::Fixed => ": memory knows a fix",

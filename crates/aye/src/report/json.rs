@@ -95,7 +95,7 @@ pub fn result_json(source: &StepSource<'_>, value: &Value) -> String {
     json_line(&Line::of(source, "step_result", Some(value)))
 }
 
-/// A line about a step that is no event of the journal.
+/// A line about a step that is not an event of the journal.
 #[derive(Serialize)]
 struct Line<'a> {
     v: u32,

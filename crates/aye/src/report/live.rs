@@ -14,13 +14,14 @@ mod row;
 mod upcoming;
 
 use std::io::Write;
+use std::time::Duration;
 
 use aye_core::event::{Event, EventKind};
 use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_process::Stream;
 use aye_runtime::report::{RunningAction, Tick};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::paint::{Glyph, Paint, Tone};
 use crate::screen::{Painted, Screen};
@@ -41,6 +42,8 @@ use row::{Layout, Row, painted};
 
 /// Columns in front of a step's output: two spaces, the bar, a space.
 const INDENT: usize = 4;
+/// The plan is not older than this while steps begin.
+const LATE: SignedDuration = SignedDuration::from_millis(100);
 /// Terminals that know these show all that is between them at once.
 const SYNC: [&str; 2] = ["\u{1b}[?2026h", "\u{1b}[?2026l"];
 
@@ -180,6 +183,18 @@ impl<'a, W: Write> LiveReport<'a, W> {
         if !self.screen.is_empty() {
             self.print(Vec::new());
         }
+    }
+
+    /// Where steps are so short that the driver never finds the time to tick, the
+    /// plan is painted with a step that begins.
+    fn catch_up(&mut self, place: Place<'_>, event: &Event, state: &State) {
+        let EventKind::StepStarted(_) = &event.kind else { return };
+        let last = self.ticked.as_ref().map_or(state.started_at, |ticked| ticked.now);
+        if event.at.duration_since(last) < LATE {
+            return;
+        }
+        let action = RunningAction { lane: place.lane, elapsed: Duration::ZERO, remaining: None };
+        self.tick(Tick { now: event.at, running: &[action], waiting: 0 });
     }
 
     /// The block as it should be.
@@ -349,6 +364,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
         if !lines.is_empty() || !self.screen.is_empty() {
             self.print(lines);
         }
+        self.catch_up(place, event, state);
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
@@ -423,7 +439,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
     fn tick(&mut self, tick: Tick<'_>) {
         let Tick { now, running, waiting } = tick;
         self.ticked = Some(Ticked { now, running: running.to_vec(), waiting });
-        // Sent to the background, somebody else types in the last line.
+        // Sent to the background, someone else types in the last line.
         let idle = self.lent.is_some() || self.over || self.verbosity == Verbosity::Quiet;
         if idle || !(self.foreground)() {
             return;
@@ -453,7 +469,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
     }
 
     fn continued(&mut self) {
-        // Somebody else has used the terminal meanwhile.
+        // Someone else has used the terminal meanwhile.
         self.screen.forget();
     }
 

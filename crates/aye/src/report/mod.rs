@@ -1,8 +1,8 @@
-//! Reports: what a person or a program sees of a run while it goes on.
+//! Reports: what a person or a program sees of a run while it continues.
 //!
 //! Every report is a view of the same events and the same state; none keeps a
 //! truth of its own. [`live`] is for terminals, [`plain`] for pipes and logs,
-//! [`json`] for programs; [`summary`] says at the end what happened and what
+//! [`json`] for programs; [`mod@summary`] says at the end what happened and what
 //! to do next.
 
 mod asked;
@@ -44,7 +44,7 @@ pub use summary::{Around, answer_command, standing, stopped, summary};
 pub use timeline::{Decision, decisions, ran_for, stopped_inside, took};
 
 /// A line with what stands in front of it, the further in the more; the items
-/// of lists, which may go on side by side, are told apart by their names.
+/// of lists, which may continue side by side, are told apart by their names.
 pub(crate) fn indent(place: Place<'_>, line: &str) -> String {
     let Some((last, before)) = place.path.split_last() else { return line.to_owned() };
     let mut lines = line.lines();

@@ -34,7 +34,7 @@ struct Waiting {
     takes_all: bool,
     words: Vec<u8>,
     written: usize,
-    /// Why words were lost that somebody may have wanted: a full disk.
+    /// Why words were lost that someone may have wanted: a full disk.
     lost: Option<rustix::io::Errno>,
 }
 

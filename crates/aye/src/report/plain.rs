@@ -139,7 +139,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
     fn step_ends(&mut self, lane: usize) {
         for index in 0..2 {
             self.lines(lane, index, |lines, each| lines.finish(each));
-            // Nobody's colours go on in the next step.
+            // Nobody's colours continue in the next step.
             self.voices.of(lane).tidy[index] = Sanitizer::default();
         }
     }

@@ -14,7 +14,7 @@ const LONGEST_STYLE: usize = 256;
 /// Makes the lines of one stream safe to show.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Sanitizer {
-    /// The colours in force, which the next line goes on with.
+    /// The colours in force, which the next line continues with.
     style: String,
 }
 

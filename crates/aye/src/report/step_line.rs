@@ -16,6 +16,9 @@ use super::timeline::{ended_words, origin_words};
 /// What is said of a step that has not begun because others run.
 pub(super) const QUEUED: &str = "waiting for a slot";
 
+/// What is said of a question whose run was stopped.
+pub(super) const WITHDRAWN: &str = "withdrawn: the run was stopped";
+
 /// As much of a command as a line shows.
 const LONGEST_COMMAND: usize = 200;
 
@@ -89,12 +92,12 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let mut line = format!("{glyph} {}  {message}", name(&failed.step));
             let ended = failed.outcome != BadOutcome::Interrupted;
             if let Some(after) = after.filter(|_| ended) {
-                // A sentence of the author's may not go on with "after", and
+                // A sentence of the author's may not continue with "after", and
                 // one about a limit has said when it was up.
                 let killed;
                 let between = match failed.outcome {
                     BadOutcome::Timeout if process.is_some_and(|p| p.left_running > 0) => {
-                        ", given up after "
+                        ", stopped after "
                     }
                     BadOutcome::Timeout => {
                         let how = process.and_then(ended_words);
@@ -210,12 +213,15 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 ),
             }
         }
+        EventKind::ConfirmationExpired { withdrawn: true, .. } => {
+            format!("{} {WITHDRAWN}", mark(Glyph::Asking, Tone::Dim))
+        }
         EventKind::ConfirmationExpired { applied, .. } => {
             let taken = match applied {
                 Some(value) => {
                     format!("nobody answered in time: `{}` is taken", escape_control_line(value))
                 }
-                None => "nobody answered in time: that is no".to_owned(),
+                None => "no answer in time: counts as no".to_owned(),
             };
             format!("{} {}", mark(Glyph::Asking, Tone::Warn), taken)
         }
@@ -227,6 +233,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let why = message.as_deref().map(escape_control_line)?;
             format!("{} nobody can be asked here: {why}", mark(Glyph::Paused, Tone::Warn))
         }
+        EventKind::SkillPaused { why: PauseReason::Resting, message, .. } => {
+            let why = message.as_deref().map(escape_control_line)?;
+            let words = format!("rests: {why}; the answer takes it up");
+            format!("{} {}", mark(Glyph::Paused, Tone::Dim), dim(&words))
+        }
         EventKind::SkillResumed { suspended_ms: Some(ms), .. } => {
             let after = duration(Duration::from_millis(*ms));
             format!("{} went on after {after}", mark(Glyph::Running, Tone::Ask))
@@ -234,6 +245,22 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         EventKind::SkillResumed { driver, .. } => {
             let who = format!("{} on {}", driver.user, driver.host);
             format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), escape_control_line(&who))
+        }
+        EventKind::ConcurrencyWaiting { name, holder, ahead } => {
+            let mut words = format!("waits for run {holder}: {}", has_name(name));
+            if *ahead > 0 {
+                let runs = plural(usize::try_from(*ahead).unwrap_or(usize::MAX), "run");
+                let verb = if *ahead == 1 { "waits" } else { "wait" };
+                words.push_str(&format!("; {runs} {verb} before this one"));
+            }
+            let cancel = dim(&format!("aye cancel {holder}  ends that run"));
+            format!("{} {words}\n  {cancel}", mark(Glyph::Paused, Tone::Warn))
+        }
+        EventKind::ConcurrencyAcquired { waited_ms: None, .. } => return None,
+        EventKind::ConcurrencyAcquired { name, waited_ms: Some(ms) } => {
+            let after = duration(Duration::from_millis(*ms));
+            let words = format!("has the name `{}` after {after}", escape_control_line(name));
+            format!("{} {words}", mark(Glyph::Running, Tone::Ask))
         }
         EventKind::SkillFinishing(finishing) => {
             let words = match finishing.end.status() {
@@ -254,12 +281,17 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
     })
 }
 
+/// What is said of the run that has a name.
+pub(super) fn has_name(name: &str) -> String {
+    format!("it has the name `{}`", escape_control_line(name))
+}
+
 /// How a run ended, after `the run`.
 fn ended_as(status: &str) -> &'static str {
     if status == "cancelled" { "was cancelled" } else { "failed" }
 }
 
-/// The line for an event while a run goes on.
+/// The line for an event while a run continues.
 pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<String> {
     // The run inside has said already why it rests.
     let inside = matches!(state.phase, Phase::Running { nested: true, .. });

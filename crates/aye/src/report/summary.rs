@@ -17,6 +17,7 @@ use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
 use super::asked::first_words;
+use super::step_line::has_name;
 
 /// What happened, in a few lines.
 pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
@@ -24,7 +25,7 @@ pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Pain
     told(state, outcome, around, paint)
 }
 
-/// Where a run stands, for somebody who looks at it from elsewhere.
+/// Where a run stands, for someone who looks at it from elsewhere.
 pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
     told(state, Outcome::of(state), around, paint)
 }
@@ -34,7 +35,7 @@ pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
 pub struct Around<'a> {
     /// The run it is in the end inside of, or itself.
     pub outer: &'a RunId,
-    /// Whether somebody drives that one, and so this one.
+    /// Whether someone drives that one, and so this one.
     pub driven: bool,
     /// How many questions are open in it and in the runs inside it.
     pub waiting: u32,
@@ -86,12 +87,13 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             let _ = write!(text, "{} {skill} cancelled: {why}", mark(Glyph::Failed, Tone::Warn));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
+            let rests = !driven && state.paused == Some(PauseReason::Resting);
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
-                    let go_on = if driven || outer != run { "" } else { " --resume" };
+                    let go_on = if driven || rests || outer != run { "" } else { " --resume" };
                     next.push(("answer", answer_command(question) + go_on));
                     next.push(("inbox", "aye inbox".to_owned()));
-                    if !driven {
+                    if !driven && !rests {
                         next.push(("wait", format!("aye resume {outer} --detach")));
                     }
                     let agreed = match (agreed.len(), question.approvals) {
@@ -101,13 +103,28 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     format!("waits for an answer{agreed}: {}", first_words(&question.message))
                 }
                 Phase::Running { step, nested: true, .. }
-                    if waiting > 0 || (!driven && state.paused == Some(PauseReason::Waiting)) =>
+                    if waiting > 0
+                        || rests
+                        || (!driven && state.paused == Some(PauseReason::Waiting)) =>
                 {
                     next.push(("answer", "aye inbox".to_owned()));
-                    if !driven {
+                    if !driven && !rests {
                         next.push(("wait", format!("aye resume {outer} --detach")));
                     }
                     format!("waits for an answer inside `{step}`")
+                }
+                Phase::Transition(_) if state.waits_for_name().is_some() => {
+                    let holder = state.waits_for_name().map(|(_, waiting)| &waiting.holder);
+                    if let Some(holder) = holder {
+                        next.push(("that run", format!("aye show {holder}")));
+                        next.push(("end it", format!("aye cancel {holder}")));
+                    }
+                    let waits = waits_words(state);
+                    match (driven, state.status() == Status::Running) {
+                        (true, _) => waits,
+                        (false, true) => format!("was cut off while it {waits}"),
+                        (false, false) => format!("is paused; it {waits}"),
+                    }
                 }
                 Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) if driven => {
@@ -120,11 +137,12 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             };
             next.push(match driven {
                 true => ("watch", format!("aye watch {run}")),
-                false => ("go on", format!("aye resume {outer}")),
+                false => ("resume", format!("aye resume {outer}")),
             });
-            next.push(("give up", format!("aye cancel {outer}")));
+            next.push(("cancel", format!("aye cancel {outer}")));
             let mark = match (driven, &state.phase) {
                 (false, _) => mark(Glyph::Paused, Tone::Warn),
+                (true, _) if state.waits_for_name().is_some() => mark(Glyph::Paused, Tone::Ask),
                 (true, _) if waiting > 0 => mark(Glyph::Asking, Tone::Ask),
                 (true, _) => mark(Glyph::Running, Tone::Ask),
             };
@@ -178,13 +196,21 @@ fn choices_shown(question: &Question) -> String {
     text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")
 }
 
+/// `waits for run X: it has the name Y`, if it does.
+fn waits_words(state: &State) -> String {
+    match state.waits_for_name() {
+        Some((name, waiting)) => format!("waits for run {}: {}", waiting.holder, has_name(name)),
+        None => String::new(),
+    }
+}
+
 /// How many steps stand like this.
 fn count(state: &State, wanted: &[StepStatus]) -> usize {
     state.steps.values().filter(|step| wanted.contains(&step.status)).count()
 }
 
 /// How many processes of a run could not be ended; nothing where nothing had
-/// to be. Whoever stopped something wants to know that it is gone.
+/// to be. Anyone who stopped something wants to know that it is gone.
 pub fn stopped(state: &State) -> Option<u32> {
     let processes = state.steps.values().filter_map(|step| step.process.as_ref());
     let left: u32 = processes.map(|process| process.left_running).sum();

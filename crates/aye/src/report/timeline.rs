@@ -104,7 +104,7 @@ pub struct Decision {
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompter: Option<Channel>,
-    /// What started the program that answered, where that was no person, and
+    /// What started the program that answered, where that was not a person, and
     /// a name that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
@@ -139,7 +139,9 @@ impl Decision {
             refused: None,
         };
         match &event.kind {
-            EventKind::ConfirmationExpired { question, applied } => Some(Self {
+            // Nobody decided anything: the run was stopped first.
+            EventKind::ConfirmationExpired { withdrawn: true, .. } => None,
+            EventKind::ConfirmationExpired { question, applied, withdrawn: false } => Some(Self {
                 question: question.to_string(),
                 value: applied.clone().unwrap_or_default(),
                 expired: true,
@@ -227,7 +229,7 @@ pub(super) fn ended_words(process: &ProcessRecord) -> Option<String> {
     })
 }
 
-/// How long a run took, or has gone on so far: up to now while somebody drives
+/// How long a run took, or has gone on so far: up to now while someone drives
 /// it, up to its last event where nobody does.
 pub fn ran_for(history: &RunHistory, now: Option<Timestamp>) -> Duration {
     let state = &history.state;

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::identity::ClientKind;
+use super::identity::{ClientKind, Identity};
 
 /// How many are listed.
 const MOST: usize = 100;
 
-/// Somebody who is connected.
+/// Someone who is connected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Client {
     /// Who.
@@ -24,34 +25,67 @@ pub(super) struct Client {
     pub(super) question: Option<String>,
 }
 
+/// A client that shows a question.
+#[derive(Debug, Clone)]
+pub(super) struct Shower {
+    pub(super) identity: Identity,
+    pub(super) kind: ClientKind,
+    pub(super) question: String,
+}
+
+/// When a client was heard last.
+#[derive(Debug, Clone)]
+pub(super) struct Heard(Arc<Mutex<Instant>>);
+
+impl Heard {
+    pub(super) fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    /// It said something just now.
+    pub(super) fn again(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+}
+
+struct Entry {
+    client: Client,
+    identity: Identity,
+    heard: Heard,
+}
+
 /// Everybody who is connected.
 #[derive(Default)]
 pub(super) struct Clients {
-    all: Mutex<BTreeMap<u64, Client>>,
+    all: Mutex<BTreeMap<u64, Entry>>,
     next: AtomicU64,
     changed: AtomicBool,
 }
 
 impl Clients {
-    /// Somebody has come.
-    pub(super) fn join(&self, client: Client) -> u64 {
+    /// Someone has come.
+    pub(super) fn join(&self, client: Client, identity: Identity, heard: Heard) -> u64 {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.change(|all| {
-            all.insert(id, client);
+            all.insert(id, Entry { client, identity, heard });
         });
         id
     }
 
-    /// Somebody says what they are or what they show.
+    /// Someone says what they are or what they show.
     pub(super) fn update(&self, id: u64, update: impl FnOnce(&mut Client)) {
         self.change(|all| {
-            if let Some(client) = all.get_mut(&id) {
-                update(client);
+            if let Some(entry) = all.get_mut(&id) {
+                update(&mut entry.client);
             }
         });
     }
 
-    /// Somebody has gone.
+    /// Someone has gone.
     pub(super) fn leave(&self, id: u64) {
         self.change(|all| {
             all.remove(&id);
@@ -61,7 +95,18 @@ impl Clients {
     /// Who is connected, the first come first, not necessarily all.
     pub(super) fn list(&self) -> Vec<Client> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.values().take(MOST).cloned().collect()
+        all.values().take(MOST).map(|entry| entry.client.clone()).collect()
+    }
+
+    /// Who shows a question and was heard lately.
+    pub(super) fn showers(&self, lately: Duration) -> Vec<Shower> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let showing = all.values().filter_map(|entry| {
+            let question = entry.client.question.clone()?;
+            let (identity, kind) = (entry.identity.clone(), entry.client.kind);
+            (entry.heard.elapsed() <= lately).then_some(Shower { identity, kind, question })
+        });
+        showing.collect()
     }
 
     /// How many are.
@@ -74,7 +119,7 @@ impl Clients {
         self.changed.swap(false, Ordering::Relaxed)
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, Client>)) {
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, Entry>)) {
         change(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.store(true, Ordering::Relaxed);
     }

@@ -43,12 +43,13 @@ fn is_open(method: &Method, path: &str) -> bool {
         Method::GET | Method::HEAD => {
             matches!(path, "/" | "/healthz" | "/readyz") || path.starts_with("/assets/")
         }
-        Method::POST => path == "/api/v1/session",
+        // Anyone who has a token shows it in the body.
+        Method::POST => matches!(path, "/api/v1/session" | "/api/v1/answer-token"),
         _ => false,
     }
 }
 
-/// Somebody follows a link to the page, such as in a mail: it tells nothing by
+/// Someone follows a link to the page, such as in a mail: it tells nothing by
 /// itself, and its cookie does not come along.
 fn is_visit(request: &Request) -> bool {
     let navigates = request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
@@ -184,11 +185,21 @@ pub(super) fn cookie_name(server: &Server) -> String {
     format!("{COOKIE}_{}", &home[..8])
 }
 
+/// The value of a header. Which of two counts is for nobody to guess.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    let (first, second) = (values.next(), values.next());
+    match second {
+        Some(_) => Err(Problem::new(Code::Invalid, format!("`{name}` comes more than once"))),
+        None => Ok(first.map(|value| value.to_str().unwrap_or_default())),
+    }
+}
+
 fn check_host(place: &Place, headers: &HeaderMap) -> Result<(), Problem> {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let host = only(headers, &header::HOST)?.unwrap_or_default();
     match place.hosts.iter().any(|known| known.eq_ignore_ascii_case(host)) {
         true => Ok(()),
-        // A name that somebody made to point here.
+        // A name that someone made to point here.
         false => Err(Problem::new(Code::Forbidden, "`Host` is not an address of this server")),
     }
 }
@@ -199,8 +210,7 @@ fn check_origin(place: &Place, headers: &HeaderMap, is_unix: bool) -> Result<(),
     if matches!(site, Some("cross-site" | "same-site")) {
         return Err(foreign());
     }
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let origin = origin.to_str().unwrap_or_default();
+    let Some(origin) = only(headers, &header::ORIGIN)? else { return Ok(()) };
     let own = origin
         .strip_prefix(place.scheme)
         .and_then(|rest| rest.strip_prefix("://"))

@@ -17,7 +17,7 @@ use tokio::sync::broadcast;
 
 use crate::harmless::json_line;
 
-use super::views::Numbered;
+use super::views::JournalEvent;
 
 /// How many frames wait for a client that is slower than others; one that falls
 /// behind further reads them from the journal.
@@ -33,7 +33,12 @@ pub(super) enum Frame {
     /// An event of the journal.
     Event(EventFrame),
     /// A message without a number: who is connected, or that we are there.
-    Notice(Utf8Bytes),
+    Notice {
+        /// For those who see every project.
+        all: Utf8Bytes,
+        /// For the others.
+        limited: Utf8Bytes,
+    },
 }
 
 /// An event, as it is sent.
@@ -84,10 +89,12 @@ impl Hub {
         self.position.load(Ordering::Acquire)
     }
 
-    /// Tells everybody something that is not in the journal.
-    pub(super) fn notify(&self, text: String) {
+    /// Tells everybody something that is not in the journal; `limited` to those who do
+    /// not see every project.
+    pub(super) fn notify(&self, all: String, limited: String) {
         // Without a client nobody has to hear it.
-        let _ = self.frames.send(Arc::new(Frame::Notice(text.into())));
+        let (all, limited) = (all.into(), limited.into());
+        let _ = self.frames.send(Arc::new(Frame::Notice { all, limited }));
     }
 }
 
@@ -147,7 +154,7 @@ impl<'j> Framing<'j> {
 
     pub(super) fn frame(&mut self, n: u64, event: &Event) -> Result<EventFrame, Error> {
         let workspace = self.workspace(&event.run)?;
-        Ok(EventFrame { n, workspace, text: json_line(&Numbered { n, event }).into() })
+        Ok(EventFrame { n, workspace, text: json_line(&JournalEvent { n, event }).into() })
     }
 
     fn workspace(&mut self, run: &RunId) -> Result<Arc<Path>, Error> {

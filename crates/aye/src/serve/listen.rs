@@ -22,8 +22,10 @@ use tokio::task::AbortHandle;
 use super::announce::OnlyServer;
 use super::api;
 use super::guard::Connection;
+use super::presence;
 use super::server::{Place, Server};
 use super::socket;
+use super::taking_up;
 
 /// How many connections may be open whose clients have not shown who they are:
 /// with one more the oldest of them is closed, so that nobody keeps others out
@@ -76,6 +78,8 @@ pub(crate) fn serve(
         only.announce(&url, &token)?;
         ready(&url)?;
         tokio::spawn(socket::pulse(Arc::clone(&server)));
+        tokio::spawn(presence::tell(Arc::clone(&server)));
+        tokio::spawn(taking_up::look(Arc::clone(&server)));
         accept(listener, router).await
     })
 }
@@ -139,11 +143,11 @@ where
         .max_buf_size(64 * 1024)
         .serve_connection(TokioIo::new(stream), answer)
         .with_upgrades();
-    // A client that goes away is no news.
+    // A client that goes away is not news.
     let _ = served.await;
 }
 
-/// Where to listen. Others reach it only if somebody said so.
+/// Where to listen. Others reach it only if someone said so.
 fn address(options: &Options) -> Result<SocketAddr, Error> {
     let text = &options.listen;
     let wrong = |message: String| {

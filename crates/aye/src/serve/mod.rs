@@ -24,10 +24,15 @@ mod identity;
 mod listen;
 mod metrics;
 mod page;
+mod presence;
 mod problem;
 mod rate;
 mod server;
 mod socket;
+mod start_queue;
+mod taking_up;
+#[cfg(test)]
+mod typescript;
 mod views;
 
 pub(crate) use announce::running;

@@ -81,6 +81,7 @@ static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
         "session.js",
         "store.js",
         "text.js",
+        "words.js",
         "transport.js",
         "vendor/licenses.txt",
         "vendor/lit-anser.js",

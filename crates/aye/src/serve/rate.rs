@@ -31,7 +31,13 @@ impl Rates {
 
     /// Whether a wrong token is answered as one, or with a refusal to look at more.
     pub(super) fn lets_guess(&self, now: Instant) -> bool {
-        self.takes(String::new(), now, WRONG_BURST, WRONG_EACH_SECOND)
+        self.takes(" wrong".to_owned(), now, WRONG_BURST, WRONG_EACH_SECOND)
+    }
+
+    /// Whether a link may be redeemed now. Wrong tokens do not use this up: who has a
+    /// link can sign in whatever others try.
+    pub(super) fn lets_sign_in(&self, now: Instant) -> bool {
+        self.takes(" sign-in".to_owned(), now, WRONG_BURST, WRONG_EACH_SECOND)
     }
 
     fn takes(&self, name: String, now: Instant, burst: f64, each_second: f64) -> bool {
@@ -67,5 +73,6 @@ mod tests {
     fn guesses_are_few() {
         let (rates, now) = (Rates::default(), Instant::now());
         assert_eq!((0..3000).filter(|_| rates.lets_guess(now)).count(), 50);
+        assert!(rates.lets_sign_in(now), "who has a link still signs in");
     }
 }

@@ -17,6 +17,7 @@ use super::identity::{Access, Identity};
 use super::metrics::Metrics;
 use super::problem::{Code, Problem};
 use super::rate::Rates;
+use super::start_queue::StartQueue;
 
 /// How many logs are followed at once.
 const FOLLOWERS: usize = 128;
@@ -28,6 +29,7 @@ pub(super) struct Server {
     pub(super) clients: Clients,
     pub(super) metrics: Metrics,
     pub(super) rates: Rates,
+    pub(super) starts: StartQueue,
     /// Where it is, as clients write it.
     pub(super) place: Place,
     followers: Arc<Semaphore>,
@@ -62,6 +64,7 @@ impl Server {
             clients: Clients::default(),
             metrics: Metrics::default(),
             rates: Rates::default(),
+            starts: StartQueue::default(),
             place,
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
             token,
@@ -191,7 +194,7 @@ impl Server {
         name: &str,
         identity: &Identity,
     ) -> Result<RunRow, Problem> {
-        // Whoever does not see every project does not hear which other runs there are.
+        // Anyone who does not see every project does not hear which other runs there are.
         let row = match journal.find_run(name) {
             Err(_) if !identity.projects().is_empty() => {
                 return Err(Problem::not_found("run", name));
@@ -265,7 +268,7 @@ impl Server {
         Err(error.map_or_else(|| Problem::not_found("skill", skill), Into::into))
     }
 
-    /// Whether somebody may act on a run: in a project that is trusted.
+    /// Whether someone may act on a run: in a project that is trusted.
     pub(super) fn must_act(&self, identity: &Identity, right: Right) -> Result<(), Problem> {
         identity.must(right)?;
         match self.rates.lets_change(&identity.name, std::time::Instant::now()) {

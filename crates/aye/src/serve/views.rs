@@ -9,7 +9,7 @@ use aye_core::question::Question;
 use aye_runtime::usecases::{JournalReader, ListedRun, OpenQuestion, RunStanding};
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,13 +17,14 @@ use super::clients::Client;
 use super::problem::Problem;
 
 /// An event of the journal with its number.
-#[derive(Debug, Serialize)]
-pub(super) struct Numbered<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JournalEvent")]
+pub(super) struct JournalEvent<E = Event> {
     /// Its number in the whole journal.
     pub(super) n: u64,
     /// As the journal has it.
     #[serde(flatten)]
-    pub(super) event: &'a Event,
+    pub(super) event: E,
 }
 
 /// A run in a list.
@@ -33,8 +34,8 @@ pub(super) struct RunView {
     pub(super) run: String,
     /// The skill's name.
     pub(super) skill: String,
-    /// `running`, `waiting`, `paused`, `cut-off`, `completed`, `failed` or `cancelled`.
-    #[schemars(with = "String")]
+    /// `running`, `queued`, `waiting`, `paused`, `cut-off`, `completed`, `failed` or `cancelled`.
+    #[schemars(schema_with = "standing")]
     pub(super) status: RunStanding,
     /// How many of its questions are open, those of runs inside it included.
     pub(super) waiting: u32,
@@ -44,6 +45,12 @@ pub(super) struct RunView {
     pub(super) step: Option<String>,
     /// Why it is paused, failed or cancelled.
     pub(super) message: Option<String>,
+    /// The name that one run at a time has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) concurrency: Option<String>,
+    /// The run that has that name, while this one waits for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waits_for: Option<String>,
     /// What it runs against.
     pub(super) environment: Option<String>,
     /// The directory it runs in.
@@ -53,18 +60,19 @@ pub(super) struct RunView {
     /// The run it is inside of.
     pub(super) parent: Option<String>,
     /// When it began.
-    #[schemars(with = "String")]
     pub(super) started: Timestamp,
     /// When its last event was.
-    #[schemars(with = "String")]
     pub(super) updated: Timestamp,
     /// When it ended.
-    #[schemars(with = "Option<String>")]
     pub(super) ended: Option<Timestamp>,
     /// How long it took.
     pub(super) duration_ms: Option<u64>,
     /// The number of its first event: for `before`.
     pub(super) n: u64,
+}
+
+fn standing(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": RunStanding::ALL.map(RunStanding::word) })
 }
 
 impl RunView {
@@ -79,6 +87,8 @@ impl RunView {
             driven: run.driven,
             step: row.step.clone(),
             message: row.message.clone(),
+            concurrency: row.concurrency.clone(),
+            waits_for: row.waits_for_name().map(|(_, holder)| holder.to_string()),
             environment: row.environment.clone(),
             workspace: row.workspace.clone(),
             user: row.driver.user.clone(),
@@ -109,10 +119,8 @@ pub(super) struct StepView {
     /// Which start of a step in this run: names its log.
     pub(super) execution: u32,
     /// When it started.
-    #[schemars(with = "Option<String>")]
     pub(super) started: Option<Timestamp>,
     /// When it ended.
-    #[schemars(with = "Option<String>")]
     pub(super) ended: Option<Timestamp>,
     /// How long its last start took.
     pub(super) duration_ms: Option<u64>,
@@ -131,14 +139,12 @@ pub(super) struct RunDetailView {
     #[serde(flatten)]
     pub(super) run: RunView,
     /// Its inputs, secrets masked.
-    #[schemars(with = "BTreeMap<String, Value>")]
     pub(super) inputs: IndexMap<String, Value>,
     /// Who or what started it: `terminal`, `script`, `assistant`, `schedule` or `web`.
     pub(super) started_by: Option<String>,
     /// Its steps, in order.
     pub(super) steps: Vec<StepView>,
     /// Its outputs, once it has completed.
-    #[schemars(with = "BTreeMap<String, Value>")]
     pub(super) outputs: IndexMap<String, Value>,
 }
 
@@ -207,7 +213,7 @@ fn step_view(
 }
 
 /// An open question: what `confirmation_required` says, and where it is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct QuestionView {
     /// Its id, for commands.
     pub(super) question: String,
@@ -234,12 +240,13 @@ pub(super) struct QuestionView {
     pub(super) nonce: Option<String>,
     /// As it was asked, with the deadline as it is now.
     #[serde(flatten)]
+    #[schemars(with = "Question")]
     pub(super) asked_as: Option<Question>,
 }
 
 impl QuestionView {
     pub(super) fn of(open: OpenQuestion, workspace: String) -> Self {
-        let OpenQuestion { row, question, driven, around } = open;
+        let OpenQuestion { row, question, driven, around, .. } = open;
         Self {
             question: row.id.to_string(),
             run: row.run.to_string(),
@@ -258,9 +265,11 @@ impl QuestionView {
 }
 
 /// The first message on a socket.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Snapshot")]
 pub(super) struct Snapshot<'a> {
     /// `snapshot`.
+    #[schemars(extend("const" = "snapshot"))]
     pub(super) r#type: &'static str,
     /// The newest event that it knows of: what follows has greater numbers.
     pub(super) n: u64,
@@ -308,6 +317,6 @@ pub(super) struct PlannedStepView {
     pub(super) description: Option<String>,
     /// Whether it destroys something.
     pub(super) destructive: bool,
-    /// Whether somebody is asked before it or by it.
+    /// Whether someone is asked before it or by it.
     pub(super) asks: bool,
 }

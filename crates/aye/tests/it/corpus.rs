@@ -112,16 +112,16 @@ fn skills_run_to_their_end_with_tools_that_answer() {
         assert_eq!(ends, [ended(6), ended(7)]);
     }
     // What the hints say, done: a step under `outputs` is moved up to `steps`.
-    let mended = refused.into_iter().filter_map(|(file, skill)| {
-        let name = format!("mended/{}", file.file_name().unwrap().display());
+    let fixed = refused.into_iter().filter_map(|(file, skill)| {
+        let name = format!("fixed/{}", file.file_name().unwrap().display());
         let skill = with_steps_in_their_place(skill)?;
         Some((place.write(&name, &skill.to_string()), skill))
     });
-    let mut mended: BTreeMap<PathBuf, Value> = mended.collect();
-    let said = checked(&place, &place.work().join("mended"));
-    mended.retain(|file, _| !has(&said, file, "severity", "error"));
-    println!("with steps moved to where the hint says: {} more load", mended.len());
-    let ends = measure(&place, &server, "lenient", &said, &mended);
+    let mut fixed: BTreeMap<PathBuf, Value> = fixed.collect();
+    let said = checked(&place, &place.work().join("fixed"));
+    fixed.retain(|file, _| !has(&said, file, "severity", "error"));
+    println!("with steps moved to where the hint says: {} more load", fixed.len());
+    let ends = measure(&place, &server, "lenient", &said, &fixed);
     if is_ours {
         assert_eq!(ends, Reached { reached: 1, runnable: 1, modules: 0, files: 0 });
     }

@@ -82,7 +82,7 @@ fn status(place: &Place) -> String {
     runs[0]["status"].as_str().unwrap_or("none").to_owned()
 }
 
-/// Answers the open questions about steps as somebody who has looked would:
+/// Answers the open questions about steps as someone who has looked would:
 /// its line is there, or it is not. Says whether there was one.
 fn answer_as_seen(place: &Place) -> bool {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
@@ -135,6 +135,11 @@ impl Dice {
 /// One run, killed again and again at any moment until it is over.
 /// Returns how often it was killed.
 fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
+    killed_until(place, dice, "completed")
+}
+
+/// The same for a run that ends like this.
+fn killed_until(place: &Place, dice: &mut Dice, end: &str) -> usize {
     let mut kills = 0;
     let mut run: Option<String> = None;
     // How long the program takes to start; a busy machine is no reason to
@@ -172,8 +177,8 @@ fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
         let stands = status(place);
         start = before.elapsed();
         match stands.as_str() {
-            "completed" => return kills,
-            "running" | "paused" | "waiting" | "cut-off" => {
+            stands if stands == end => return kills,
+            "running" | "queued" | "paused" | "waiting" | "cut-off" => {
                 answer_as_seen(place);
             }
             other => panic!("the run {other}"),
@@ -284,6 +289,152 @@ fn a_run_killed_once_goes_on_where_it_was() {
     let run = run_id(&place).unwrap();
     finish(&place, &run);
     assert_eq!(place.read("lines.txt"), expected());
+}
+
+/// How many kills a test makes: a few dozen, or as many as `AYE_TEST_KILLS` says.
+fn wanted_kills(usual: usize) -> usize {
+    std::env::var("AYE_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// `finally` of a run that fails in the middle: each step of the body and of
+/// `finally` has left one line, in order, and the run failed as it had to.
+#[test]
+fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
+    const BODY: usize = 8;
+    let mut text = "name: lines\ncleanup: 10m\nsteps:\n".to_owned();
+    for step in 0..BODY {
+        text.push_str(&format!("  - name: s{step}\n    shell: {}\n", append(step)));
+    }
+    text.push_str("  - { name: fails, shell: exit 3, idempotent: true }\nfinally:\n");
+    for step in BODY..2 * BODY {
+        text.push_str(&format!("  - name: s{step}\n    shell: {}\n", append(step)));
+    }
+    let (mut dice, mut kills) = (Dice(4), 0);
+    while kills < wanted_kills(40) {
+        let place = Place::new();
+        place.write("lines.yaml", &text);
+        kills += killed_until(&place, &mut dice, "failed");
+        let expected: String = (0..2 * BODY).map(|step| format!("{step}\n")).collect();
+        assert_eq!(place.read("lines.txt"), expected);
+        let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
+        let count = |kind: &str| {
+            events.as_array().unwrap().iter().filter(|event| event["type"] == kind).count()
+        };
+        assert_eq!((count("skill_finishing"), count("skill_failed")), (1, 1), "{events}");
+        place.aye(&["audit"]).ok();
+    }
+}
+
+/// Three runs want one name; each is killed again and again, whether it has the
+/// name or waits for it. A step that finds another run at work says so.
+#[test]
+fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
+    const RUNS: usize = 3;
+    const BODY: usize = 4;
+    let mut text =
+        "name: lines\nconcurrency: one\ninputs: [{ name: who, type: string }]\nsteps:\n".to_owned();
+    // From its first step to its last a run has the name: `inside` says whose it is.
+    let step = |number: usize| {
+        let other = "[ ! -s inside ] || [ \"$(cat inside)\" = $who ] || touch twice";
+        let enter = format!("{other}; echo $who > inside");
+        let line = format!("grep -qx $who.{number} lines.txt || echo $who.{number} >> lines.txt");
+        match number {
+            n if n + 1 == BODY => format!("{enter}; {line}; rm -f inside"),
+            _ => format!("{enter}; {line}"),
+        }
+    };
+    for number in 0..BODY {
+        let script = step(number).replace('\'', "''");
+        text.push_str(&format!(
+            "  - name: s{number}\n    shell: '{script}'\n    idempotent: true\n    env: {{ who: '{{{{ inputs.who }}}}' }}\n"
+        ));
+    }
+    let (mut dice, mut kills) = (Dice(5), 0);
+    while kills < wanted_kills(40) {
+        let place = Place::new();
+        place.write("lines.yaml", &text);
+        place.write("lines.txt", "");
+        kills += several_killed_to_the_end(&place, RUNS, &mut dice);
+        assert!(!place.work().join("twice").exists(), "two runs had the name");
+        one_at_a_time(&place);
+        let mut lines: Vec<String> = place.read("lines.txt").lines().map(str::to_owned).collect();
+        lines.sort();
+        let expected = |run: usize| (0..BODY).map(move |step| format!("r{run}.{step}"));
+        assert_eq!(lines, (0..RUNS).flat_map(expected).collect::<Vec<_>>());
+        place.aye(&["audit"]).ok();
+    }
+}
+
+/// The journal says the same: a name is taken when nobody has it, and by who has
+/// it until that run ends.
+fn one_at_a_time(place: &Place) {
+    let db = place.journal_db();
+    let mut query = db.prepare("SELECT run, type FROM events ORDER BY id").unwrap();
+    let events = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut holder: Option<String> = None;
+    for (run, kind) in events.map(|event: rusqlite::Result<(String, String)>| event.unwrap()) {
+        match kind.as_str() {
+            "concurrency_acquired" => assert_eq!(holder.replace(run), None, "it was not free"),
+            "step_started" => assert_eq!(holder.as_ref(), Some(&run), "without the name"),
+            "skill_completed" => assert_eq!(holder.take(), Some(run)),
+            _ => {}
+        }
+    }
+    assert_eq!(holder, None, "nobody has it in the end");
+}
+
+/// Drives several runs at once, kills one of their processes at random moments
+/// and takes its run up again, until all have completed. Says how often.
+fn several_killed_to_the_end(place: &Place, runs: usize, dice: &mut Dice) -> usize {
+    let run_of = |who: &str| -> Option<(String, String)> {
+        let listed = place.aye(&["runs", "--json"]).ok().json();
+        listed.as_array().unwrap().iter().find_map(|row| {
+            let run = row["run"].as_str()?.to_owned();
+            let shown = place.aye(&["show", &run, "--json"]).ok().json();
+            (shown["inputs"]["who"] == who)
+                .then(|| (run, row["status"].as_str().unwrap().to_owned()))
+        })
+    };
+    let start = |who: &str| match run_of(who) {
+        None => place.start(&["run", "lines.yaml", "-q", "-i", &format!("who={who}")]),
+        Some((run, _)) => place.start(&["resume", &run, "-q", "--no-input"]),
+    };
+    let mut left: Vec<(String, Child)> = (0..runs)
+        .map(|run| {
+            let who = format!("r{run}");
+            let child = start(&who);
+            (who, child)
+        })
+        .collect();
+    let (mut kills, give_up) = (0, Instant::now() + PATIENCE);
+    while !left.is_empty() {
+        assert!(
+            Instant::now() < give_up,
+            "stuck: {:?}",
+            left.iter().map(|(w, _)| w).collect::<Vec<_>>()
+        );
+        std::thread::sleep(Duration::from_micros(dice.below(120_000)));
+        let victim = usize::try_from(dice.below(left.len() as u64)).unwrap();
+        let (who, mut child) = left.swap_remove(victim);
+        if child.try_wait().unwrap().is_none() && dice.below(4) > 0 {
+            kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
+            kills += 1;
+        } else if child.try_wait().unwrap().is_none() {
+            left.push((who, child));
+            continue;
+        }
+        match run_of(&who) {
+            Some((_, status)) if status == "completed" => {}
+            Some((_, status)) if ["failed", "cancelled"].contains(&status.as_str()) => {
+                panic!("the run of {who} {status}")
+            }
+            _ => {
+                let child = start(&who);
+                left.push((who, child));
+            }
+        }
+    }
+    kills
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The nine everyday skills of `examples/`: sound, asking where they should,
-//! and without effect until somebody agrees.
+//! and without effect until someone agrees.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -149,7 +149,7 @@ fn world(place: &Place) -> BTreeMap<String, String> {
     files
 }
 
-/// Runs a skill and answers what it asks, one after the other, as somebody
+/// Runs a skill and answers what it asks, one after the other, as someone
 /// elsewhere would.
 fn run_and_answer(place: &Place, call: &[&str], answers: &[&str]) -> Ran {
     let mut ran = place.aye(call);
@@ -272,7 +272,7 @@ fn whoever_waits_inside_is_told_where_to_answer() {
     let ran = run_and_answer(&place, &hotfix.call(), &hotfix.yes[..2]);
     assert_eq!(ran.code, 6, "{}", ran.all());
     assert!(ran.stderr.contains("hotfix waits for an answer inside `release`"), "{}", ran.all());
-    assert!(ran.stderr.contains("answer   aye inbox"), "{}", ran.all());
+    assert!(ran.stderr.contains("answer  aye inbox"), "{}", ran.all());
     assert_eq!(ran.stderr.matches("nobody can be asked here").count(), 1, "{}", ran.all());
     let shown = place.aye(&["show", "last"]).ok();
     assert!(shown.stdout.contains(", skill production-release, run "), "{}", shown.all());

@@ -33,7 +33,7 @@ fn text_of_a_line_with_gates() {
       │ └ declined → cancelled
       │
       $ announce         curl -sS "$HOOK" …
-      │ goes on after a failure
+      │ continues after a failure
       │
       ■ end
     "#);
@@ -149,7 +149,7 @@ fn text_in_ascii() {
       | `- declined -> cancelled
       |
       $ announce         curl -sS "$HOOK" ..
-      | goes on after a failure
+      | continues after a failure
       |
       # end
     "#);
@@ -202,7 +202,7 @@ fn text_on_a_narrow_terminal() {
       │ └ declined → cancelled
       │
       $ announce   curl -sS "$HOOK"…
-      │ goes on after a failure
+      │ continues after a failure
       │
       ■ end
     "#);
@@ -240,7 +240,7 @@ fn mermaid_of_a_line_with_gates() {
       n1{{"where<br/>Which environment#63;"}}
       n2{{"confirm_release<br/>Release #123;#123; inputs.commit #125;#125; now#63;"}}
       n3["publish<br/>if where #61;#61; #39;production#39;<br/>⚑ asks first#58; Publish #123;#123; plan.sha #125;#125;#63;<br/>#46;#47;publish #123;#123; plan.sha #125;#125; #45;#45;to production<br/>destructive"]
-      n4[["announce<br/>curl #45;sS #34;#36;HOOK#34; …<br/>goes on after a failure"]]
+      n4[["announce<br/>curl #45;sS #34;#36;HOOK#34; …<br/>continues after a failure"]]
       n5(["end"])
       n6(["cancelled"])
       n7(["cancelled"])

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::needs;
 
 /// One browser at a time: each takes all the processor it gets.
-static BROWSER: Mutex<()> = Mutex::new(());
+pub(crate) static BROWSER: Mutex<()> = Mutex::new(());
 
 fn run(script: &str) {
     let _alone = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,4 +32,4 @@ macro_rules! scripts {
     };
 }
 
-scripts![answering, fold, hostile, keyboard, questions, scale, together, views];
+scripts![answering, fold, hostile, keyboard, proof, questions, scale, together, views];

@@ -64,7 +64,7 @@ steps:
     condition: inputs.x == 'yes'
   - name: asked
     command: "true"
-    confirmation: { message: "Go on with {{ inputs.x }}?", default: no }
+    confirmation: { message: "Continue with {{ inputs.x }}?", default: no }
 outputs:
   - { name: result, value: "got {{ inputs.x }}" }
 "#;
@@ -230,6 +230,9 @@ fn settings_that_make_no_sense_are_refused() {
         ("[policy]\nallow = []\n", "leave it out to allow all"),
         ("[policy]\nallow = [\"\"]\n", "allow"),
         ("[run]\nmax_processes = 0\n", "max_processes"),
+        ("[run]\nmax_result = '1kB'\n", "`max_result` is outside of `64KiB` to `64MiB`"),
+        ("[run]\nmax_result = '10'\n", "has no unit"),
+        ("[run]\nmax_step_timeout = 'long'\n", "max_step_timeout"),
     ] {
         let place = Place::new();
         let ran = under(&place, settings, "command: touch\n    args: [PWNED]", "");
@@ -281,7 +284,7 @@ fn settings_that_anybody_could_have_put_there_are_refused() {
     std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
     let ran = run();
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.stderr.contains("`PLACE/work/aye.toml` is somebody else's"), "{}", ran.all());
+    assert!(ran.stderr.contains("`PLACE/work/aye.toml` is someone else's"), "{}", ran.all());
     // In a directory of one's own it is what one has put there.
     std::fs::set_permissions(place.work(), std::fs::Permissions::from_mode(0o755)).unwrap();
     run().ok();

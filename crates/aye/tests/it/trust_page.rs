@@ -1,4 +1,4 @@
-//! `docs/trust.md` names the test behind each promise: every one of them exists.
+//! `docs/explanation/trust.md` names the test behind each promise: every one of them exists.
 
 use std::path::{Path, PathBuf};
 
@@ -28,17 +28,17 @@ fn places(root: &Path, named: &str) -> (Vec<PathBuf>, Option<String>) {
 #[test]
 fn every_test_that_the_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/trust.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/explanation/trust.md")).unwrap();
     let named: Vec<&str> =
         page.split('`').skip(1).step_by(2).filter(|word| word.contains("::")).collect();
     assert!(named.len() > 30, "only {} are named", named.len());
     for named in named.into_iter().filter(|named| *named != "module::test") {
         let (files, test) = places(&root, named);
-        assert!(!files.is_empty(), "`{named}` is no module of the tests");
+        assert!(!files.is_empty(), "`{named}` is not a module of the tests");
         if let Some(test) = test {
             let line = format!("fn {test}()");
             let holds = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains(&line);
-            assert!(files.iter().any(holds), "`{named}` is no test");
+            assert!(files.iter().any(holds), "`{named}` is not a test");
         }
     }
 }

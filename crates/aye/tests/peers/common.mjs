@@ -40,7 +40,7 @@ export function notified(notification) {
   say({ event: 'notification', ...notification });
 }
 
-/** What was no message of the protocol, among other things. */
+/** What was not a message of the protocol, among other things. */
 export function broken(error) {
   say({ event: 'broken', message: String(error?.message ?? error) });
 }

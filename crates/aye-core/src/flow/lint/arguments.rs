@@ -10,6 +10,12 @@ use super::super::graph::Flow;
 use super::super::locate;
 use super::all_steps;
 
+/// The inputs that are secrets, as templates name them.
+pub(super) fn secret_inputs(flow: &Flow) -> impl Iterator<Item = String> {
+    let secret = flow.skill.inputs.iter().filter(|input| input.kind == InputType::Secret);
+    secret.map(|input| format!("inputs.{}", input.name.value))
+}
+
 /// A warning for each argument with a secret in it.
 pub(super) fn secrets_in_arguments(
     flow: &Flow,
@@ -17,8 +23,7 @@ pub(super) fn secrets_in_arguments(
     expressions: Option<&dyn Expressions>,
 ) -> Vec<Diagnostic> {
     let steps = all_steps(flow);
-    let secret = flow.skill.inputs.iter().filter(|input| input.kind == InputType::Secret);
-    let inputs = secret.map(|input| format!("inputs.{}", input.name.value));
+    let inputs = secret_inputs(flow);
     let asks = |step: &&&Step| matches!(&step.action, Action::Ask(ask) if ask.secret);
     let answers = steps.iter().filter(asks);
     let answers = answers.map(|step| step.output.as_ref().unwrap_or(&step.name).value.clone());

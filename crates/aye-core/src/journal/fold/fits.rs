@@ -29,6 +29,11 @@ impl State {
             EventKind::SkillResumed { .. } => {
                 !matches!(self.phase, Phase::Ended(_)) || self.failed_step().is_some()
             }
+            EventKind::ConcurrencyAcquired { name, .. }
+            | EventKind::ConcurrencyWaiting { name, .. } => {
+                let wanted = self.claim.as_ref().is_some_and(|claim| claim.name == *name);
+                between && wanted && self.needs_name() && self.paused.is_none()
+            }
             EventKind::MemoryRecalled(what) => match &what.fix {
                 None => !matches!(self.phase, Phase::Ended(_)),
                 Some(_) => {

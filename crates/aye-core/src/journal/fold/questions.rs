@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Somebody who does not decide said something to the open question.
+    /// Someone who does not decide said something to the open question.
     pub(super) fn advised(&mut self, said: &Advice) {
         if let Phase::Asking { advice, .. } = &mut self.phase {
             advice.push(said.clone());
@@ -78,7 +78,7 @@ impl State {
         if answered.refused.is_some() || question.id != answered.question {
             return;
         }
-        // That somebody had to say what became of a step is not its own time.
+        // That someone had to say what became of a step is not its own time.
         if let (Purpose::Recover, Some(finally)) = (question.purpose, &mut self.finally) {
             let waited = SignedDuration::from_millis(at.as_millisecond() - *asked_ms);
             finally.until = finally.until.checked_add(waited).unwrap_or(finally.until);
@@ -103,7 +103,7 @@ impl State {
         }
     }
 
-    /// What somebody agreed to is what the steps are compared with before they
+    /// What someone agreed to is what the steps are compared with before they
     /// start. A yes in advance saw nothing.
     fn agree(&mut self, question: &Question, resolution: &Resolution) {
         let (Some(facts), Some(value)) = (&question.facts, resolution.seen_value()) else { return };

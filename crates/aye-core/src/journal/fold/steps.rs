@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::event::{
-    BadOutcome, EventKind, FailReason, HealTriggered, ProcessRecord, Remembered, RetryReason,
-    SkipReason, StepCompleted, StepFailed, StepStarted,
+    BadOutcome, EventKind, FailReason, HealTriggered, MemoryKind, ProcessRecord, Remembered,
+    RetryReason, SkipReason, StepCompleted, StepFailed, StepStarted,
 };
 use crate::journal::phase::{
     Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure,
@@ -44,7 +44,7 @@ impl State {
         (failed && !doubtful).then_some(step)
     }
 
-    /// A run that failed goes on: its last step has just failed.
+    /// A run that failed continues: its last step has just failed.
     pub(super) fn reopen(&mut self, at: Timestamp) {
         let Some(step) = self.failed_step().map(str::to_owned) else { return };
         match (&self.phase, &mut self.finally) {
@@ -322,6 +322,9 @@ impl State {
         {
             settled.fix = Some(fix.clone());
             *self.fixes.entry(fix.id.clone()).or_insert(0) += 1;
+        } else if let (MemoryKind::Fix, Some(id), None) = (what.kind, &what.id, &what.fix) {
+            // It was said why it is not used.
+            self.fixes.entry(id.clone()).or_insert(0);
         }
     }
 

@@ -96,7 +96,7 @@ impl Checker<'_> {
         match key.parse::<i64>() {
             Ok(code @ 0..=255) => return i32::try_from(code).ok(),
             Ok(_) => self.report.push(
-                Diagnostic::error("bad-exit-code", format!("{} is no exit code", quote(key)))
+                Diagnostic::error("bad-exit-code", format!("{} is not an exit code", quote(key)))
                     .label(key.span, "expected a number from 0 to 255"),
             ),
             Err(_) => {
@@ -136,7 +136,7 @@ fn named_answers(step: &Step) -> impl Iterator<Item = &str> {
     options.iter().filter(leads).map(|option| option.value.as_str())
 }
 
-/// The value of the option that somebody calls `yes` or `no`, or by its label.
+/// The value of the option that someone calls `yes` or `no`, or by its label.
 fn said_otherwise<'a>(ask: Option<&'a Ask>, word: &str) -> Option<&'a str> {
     let ask = ask?;
     let means = meaning(word).filter(|_| ask.kind == AskKind::Confirm);

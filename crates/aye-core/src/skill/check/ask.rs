@@ -60,7 +60,7 @@ impl Checker<'_> {
                 diagnostic.hint("write `confirmation: {}` to ask with the usual words")
             } else {
                 let word = asked.kind.word();
-                diagnostic.hint(format!("write the question itself: `{word}: Go on?`"))
+                diagnostic.hint(format!("write the question itself: `{word}: Continue?`"))
             });
             return None;
         }

@@ -158,7 +158,7 @@ impl Checker<'_> {
         let meant = labelled
             .map(|choice| choice.value.as_str())
             .or_else(|| self.report.meant(&default, values()));
-        let message = format!("the default {} is no option", quote(&default));
+        let message = format!("the default {} is not an option", quote(&default));
         let diagnostic = Diagnostic::error("bad-default", message);
         self.report.push(match meant {
             Some(meant) => diagnostic.label(default.span, format!("did you mean `{meant}`?")),

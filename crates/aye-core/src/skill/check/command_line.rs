@@ -6,7 +6,7 @@ use crate::skill::Template;
 use crate::span::Spanned;
 use crate::yaml::NodeId;
 
-/// Longer ones are no help as a hint.
+/// Longer ones are not a help as a hint.
 pub(super) const MOST_WORDS: usize = 9;
 
 impl Checker<'_> {

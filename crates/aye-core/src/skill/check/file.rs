@@ -34,7 +34,7 @@ impl Checker<'_> {
         self.skills(Raw::new(root), stem)
     }
 
-    /// A file that is no skill, and whose only collection of skills goes by
+    /// A file that is not a skill, and whose only collection of skills goes by
     /// another name.
     fn misspelt_workflows(&mut self, root: NodeId) -> bool {
         if ["name", "steps", "states"].iter().any(|key| self.tree.entry(root, key).is_some()) {

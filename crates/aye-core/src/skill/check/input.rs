@@ -43,7 +43,7 @@ impl Checker<'_> {
             && !matches!(kind, InputType::String | InputType::Secret)
         {
             self.report.push(
-                Diagnostic::error("stray-key", format!("`match` of {place}, which is no text"))
+                Diagnostic::error("stray-key", format!("`match` of {place}, which is not text"))
                     .label(key, "only for `type: string` and `type: secret`"),
             );
         }
@@ -95,7 +95,7 @@ impl Checker<'_> {
         let Err(error) = self.work.check(pattern) else { return };
         let found = match &error {
             BadPattern::Invalid(_) => {
-                let message = format!("`match` is no regular expression: {error}");
+                let message = format!("`match` is not a regular expression: {error}");
                 Diagnostic::error("bad-pattern", message).hint(
                     "in double quotes a backslash is written twice; single quotes take it as it is",
                 )

@@ -29,7 +29,7 @@ impl Checker<'_> {
         let raw = std::mem::take(&mut doc.foreach).take()?;
         let items = self.tree.value(raw.value.id);
         if matches!(items, Value::Number(_) | Value::Bool(_)) {
-            let message = format!("`foreach` of {place} is no list");
+            let message = format!("`foreach` of {place} is not a list");
             self.report.push(
                 Diagnostic::error("bad-value", message)
                     .label(raw.span, "")
@@ -43,7 +43,7 @@ impl Checker<'_> {
             if self.not_empty(&template, &format!("`foreach` of {place}")) {
                 let hint = format!("write `foreach: \"{{{{ {} }}}}\"` for a name", text.trim());
                 self.report.push(
-                    Diagnostic::error("bad-value", format!("`foreach` of {place} is no list"))
+                    Diagnostic::error("bad-value", format!("`foreach` of {place} is not a list"))
                         .label(raw.span, "")
                         .hint(hint),
                 );

@@ -10,7 +10,7 @@ use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
 use crate::skill::document::{OutputDoc, SkillDoc, UndefinedWord};
 use crate::skill::duration::Period;
-use crate::skill::{Body, OutputSpec, Skill, Step};
+use crate::skill::{Body, OutputSpec, Skill, Step, Template};
 use crate::span::{Span, Spanned};
 use crate::yaml::NodeId;
 use crate::yaml::decode::{Field, Raw, Text};
@@ -53,6 +53,7 @@ impl Checker<'_> {
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
         let finally = self.finally(doc.finally, body.as_ref());
         let outputs = self.outputs(doc.outputs, body.as_ref(), place);
+        let concurrency = self.concurrency(doc.concurrency);
         let heal = self.heal(doc.heal);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
         let cleanup = self.limit(&doc.cleanup).unwrap_or(CLEANUP);
@@ -67,6 +68,7 @@ impl Checker<'_> {
             environment,
             body: body?,
             finally,
+            concurrency,
             outputs,
             timeout,
             cleanup,
@@ -205,6 +207,20 @@ impl Checker<'_> {
                 .hint("move it up to `steps:`; an output has a `name` and a `value`"),
         );
         true
+    }
+
+    /// A name that is empty would be the name of every such run.
+    fn concurrency(&mut self, name: Field<Text>) -> Option<Template> {
+        let name = name.take().map(template)?;
+        if name.value.trim().is_empty() {
+            self.report.push(
+                Diagnostic::error("bad-value", "`concurrency` is empty").label(name.span, "").hint(
+                    "write a name, such as `deploy-{{ inputs.environment }}`, or remove the key",
+                ),
+            );
+            return None;
+        }
+        Some(name)
     }
 
     fn limit(&mut self, period: &Field<Period>) -> Option<Duration> {

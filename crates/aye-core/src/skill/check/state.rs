@@ -156,12 +156,12 @@ impl Checker<'_> {
         (transitions, others)
     }
 
-    /// Reports a target that is no state.
+    /// Reports a target that is not a state.
     pub(super) fn target(&mut self, target: &Spanned<String>, names: &Names, what: &str) {
         if names.contains(target.as_str()) {
             return;
         }
-        let message = format!("{what} leads to {}, which is no state", quote(target));
+        let message = format!("{what} leads to {}, which is not a state", quote(target));
         let diagnostic = Diagnostic::error("unknown-state", message);
         self.report.push(match self.report.meant(target, names.iter().map(String::as_str)) {
             Some(meant) => diagnostic.label(target.span, format!("did you mean `{meant}`?")),

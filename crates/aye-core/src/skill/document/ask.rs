@@ -64,7 +64,7 @@ pub(in crate::skill) struct ApprovalsDoc {
     /// How many different people must agree; 1 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) count: Field<u32>,
-    /// Whoever started the run does not count.
+    /// Anyone who started the run does not count.
     pub(in crate::skill) not_starter: Field<bool>,
 }
 
@@ -115,6 +115,6 @@ pub(in crate::skill) enum ByWord {
 pub(in crate::skill) enum OverrideWord {
     /// It may.
     Allow,
-    /// Somebody has to answer.
+    /// Someone has to answer.
     Never,
 }

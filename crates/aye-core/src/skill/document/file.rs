@@ -39,6 +39,9 @@ pub(in crate::skill) struct SkillDoc {
     /// `run.status`, `run.error` and `run.failed_step` say how. A step that
     /// fails there does not stop the next.
     pub(in crate::skill) finally: Field<Vec<Raw<StepItem>>>,
+    /// A name, such as `deploy-{{ inputs.environment }}`: one run at a time has
+    /// it, from before its first step until it ends. Others wait for it.
+    pub(in crate::skill) concurrency: Field<Text>,
     /// Named results, rendered when the run completes.
     pub(in crate::skill) outputs: Field<Vec<Raw<OutputDoc>>>,
     /// Time limit for the whole run, waiting for people included.

@@ -1,4 +1,4 @@
-//! Words that mean something although they are no key of this version.
+//! Words that mean something although they are not a key of this version.
 
 use crate::diagnostic::did_you_mean;
 

@@ -151,7 +151,7 @@ pub(in crate::skill) struct ReturnDoc {
     /// The text that is the run's result, a template.
     #[serde(rename = "return")]
     pub(in crate::skill) text: Field<String>,
-    /// Its name, if somebody wants to see it.
+    /// Its name, if someone wants to see it.
     pub(in crate::skill) name: Field<String>,
     /// Only if this is true.
     pub(in crate::skill) condition: Field<Text>,

@@ -67,7 +67,7 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) validate: Field<Raw<Validation>>,
     /// Tries the step again by itself: how often in all, or how.
     pub(in crate::skill) retry: Field<Raw<Either<u32, RetryDoc>>>,
-    /// Asks whether to go on.
+    /// Asks whether to continue.
     pub(in crate::skill) confirm: Field<Question>,
     /// Asks to choose one of several options.
     pub(in crate::skill) choose: Field<Question>,
@@ -178,7 +178,7 @@ impl JsonSchema for Targets {
                 "success": target("Exit code 0."),
                 "failure": target("Any other end, unless a key below or an exit code says more."),
                 "timeout": target("The state's time limit was reached."),
-                "declined": target("Somebody said no."),
+                "declined": target("Someone said no."),
                 "cancelled": target("The run was cancelled while the state ran."),
             },
             "patternProperties": {

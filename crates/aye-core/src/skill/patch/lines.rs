@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
 }
 
 /// The line of the file, from 1, on which the first line of a block stands;
-/// `None` if the lines of the block are no lines of the file.
+/// `None` if the lines of the block are not lines of the file.
 pub fn first_line(text: &str, span: Span, code: &str) -> Option<usize> {
     let lines = Lines::find(text, span, code)?;
     let (first, _) = lines.places.first()?;

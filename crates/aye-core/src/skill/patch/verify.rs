@@ -30,13 +30,13 @@ impl Before {
         if parsed.has_errors() {
             return Err(PatchError::new(
                 "the file has errors",
-                "see `aye check`, and mend those first",
+                "see `aye check`, and fix those first",
             ));
         }
         if !parsed.skills.iter().any(|skill| has_block(skill, span.start, old)) {
             return Err(PatchError::new(
                 "the file does not hold this code any more",
-                "somebody has changed it meanwhile: change it by hand",
+                "someone has changed it meanwhile: change it by hand",
             ));
         }
         let unreadable = || PatchError::new("the file cannot be read", "see `aye check`");

@@ -3,7 +3,7 @@
 //! Most commands take any word. Some look into theirs: `let` and, in bash,
 //! `[[ x -eq y ]]`, in others `[ x -eq y ]` too, calculate; `unset`, `read`
 //! and the like take names of variables, whose subscripts are calculated.
-//! Whoever calculates runs the `$(…)` in it.
+//! Anyone who calculates runs the `$(…)` in it.
 
 use super::here::Pending;
 use super::word::is_name;
@@ -47,10 +47,10 @@ pub(super) struct Code {
 
 /// Inside `[[ … ]]`, `[ … ]` or `test …`.
 struct Test {
-    /// `[[`, which goes on to `]]`.
+    /// `[[`, which continues to `]]`.
     double: bool,
     calculates: bool,
-    /// A value that is no integer was placed in it.
+    /// A value that is not an integer was placed in it.
     text: bool,
 }
 
@@ -103,7 +103,7 @@ impl Code {
         }
     }
 
-    /// Whether a word has begun: a `#` is no comment there.
+    /// Whether a word has begun: a `#` is not a comment there.
     pub(super) fn in_word(&self) -> bool {
         self.in_word
     }
@@ -235,6 +235,8 @@ impl Code {
     fn in_subscript(&self, takes_names: bool) -> bool {
         let Some((name, rest)) = self.word.split_once('[') else { return false };
         let open = !rest.contains("]=") && !rest.contains("]+=");
-        open && (name.is_empty() || (is_name(name) && (self.at_command || takes_names)))
+        // A list stands in parentheses; elsewhere `[` begins a word like any other.
+        let in_list = name.is_empty() && self.end == End::Paren;
+        open && (in_list || (is_name(name) && (self.at_command || takes_names)))
     }
 }

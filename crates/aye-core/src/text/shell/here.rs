@@ -59,7 +59,7 @@ impl Reader<'_> {
                 (letter, None) => doc.delimiter.push(letter),
             }
             if matches!(letter, '$' | '`') || (letter == '\\' && quote.is_some()) {
-                self.doubt("the delimiter of a here-document is no plain word");
+                self.doubt("the delimiter of a here-document is not a plain word");
             }
             self.take(1);
         }

@@ -1,6 +1,6 @@
 //! Scripts for a shell in which no value can become code.
 //!
-//! A `shell:` template is rendered to pieces ([`pieces`]), a reader of shell
+//! A `shell:` template is rendered to pieces ([`mod@pieces`]), a reader of shell
 //! syntax walks them and finds how each value is quoted ([`reader`]), and
 //! the value is handed over in an environment variable of the step: the
 //! script only holds a reference to it, quoted as its place needs

@@ -192,7 +192,7 @@ fn number(value: &str) -> Result<String, TextError> {
                 "shells evaluate what stands there as an expression; only whole numbers may"
                     .to_owned(),
             ),
-            ..TextError::new("a value in the script's arithmetic is no integer")
+            ..TextError::new("a value in the script's arithmetic is not an integer")
         }),
     }
 }

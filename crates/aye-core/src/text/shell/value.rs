@@ -87,11 +87,11 @@ pub(super) fn refused(message: &str, hint: &str) -> TextError {
 pub(super) fn not(need: Need) -> TextError {
     let (message, hint) = match need {
         Need::Integer | Need::Anything => (
-            "a value that the shell would calculate with is no integer",
+            "a value that the shell would calculate with is not an integer",
             "only whole numbers may stand there; `=` and `!=` compare any text",
         ),
         Need::Name => (
-            "a value that names a variable is no name",
+            "a value that names a variable is not a name",
             "only letters, digits and `_` may stand there",
         ),
     };

@@ -147,7 +147,7 @@ impl<'de, T> Deserialize<'de> for Raw<T> {
 }
 
 impl Text {
-    /// Decodes text of a special kind; the kind is named if it is no text.
+    /// Decodes text of a special kind; the kind is named if it is not text.
     pub fn expecting<'de, D: Deserializer<'de>>(
         expected: &'static str,
         deserializer: D,

@@ -210,7 +210,10 @@ fn every_shell_gets_the_value_and_runs_nothing() {
 }
 
 /// Commands of bash that read their words as expressions or names.
-const TRAPS: [&str; 22] = [
+const TRAPS: [&str; 25] = [
+    "echo [{{ x }}]",
+    "declare -a a=(b [{{ x }}]=1)",
+    "a=(b \"[{{ x }}]\"=1)",
     "a=([{{ x }}]=1)",
     "a[b[0]+{{ x }}]=1",
     "declare -i n={{ x }}",
@@ -251,7 +254,7 @@ fn traps_of_bash_do_not_snap() {
         }
         assert_eq!(place.traces(), Vec::<String>::new(), "{template}");
     }
-    assert_eq!(refused, 18);
+    assert_eq!(refused, 20);
 }
 
 /// That the looking works: the same without protection leaves its trace.

@@ -95,7 +95,7 @@ proptest! {
         let mut expected: Vec<String> =
             words.iter().map(|word| word.worth.replace('@', &value)).collect();
         expected.push("end".to_owned());
-        // Nothing at all is no word.
+        // Nothing at all is not a word.
         let expected: Vec<String> =
             expected.into_iter().zip(words.iter().map(|word| word.template.as_str()).chain(["end"]))
                 .filter(|(_, template)| !vanishes(template)).map(|(word, _)| word).collect();

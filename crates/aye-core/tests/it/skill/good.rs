@@ -204,9 +204,9 @@ fn questions_have_defaults() {
         name: demo
         steps:
           - name: short
-            confirm: Go on?
+            confirm: Continue?
           - name: for_ever
-            confirm: { message: Go on?, timeout: 0, default: yes, override: never, learn_preference: true }
+            confirm: { message: Continue?, timeout: 0, default: yes, override: never, learn_preference: true }
           - name: which
             choose: { message: Which one?, options: [one, { label: Two, value: 2 }, { value: three, action: skip }] }
           - name: text
@@ -226,7 +226,7 @@ fn questions_have_defaults() {
         ask.options.iter().map(|choice| choice.label.value.clone()).collect()
     };
 
-    assert_eq!(ask(short).message.value, "Go on?");
+    assert_eq!(ask(short).message.value, "Continue?");
     assert_eq!(values(ask(short)), ["proceed", "cancel"]);
     assert_eq!(labels(ask(short)), ["Proceed", "Cancel"]);
     assert_eq!(ask(short).default, None);
@@ -260,7 +260,7 @@ fn yes_and_no_in_all_ways() {
         ("\"no\"", "cancel"),
     ] {
         let skill = sound(&format!(
-            "name: demo\nsteps: [{{ name: one, confirm: {{ message: Go on?, default: {word} }} }}]\n"
+            "name: demo\nsteps: [{{ name: one, confirm: {{ message: Continue?, default: {word} }} }}]\n"
         ));
         assert_eq!(target(&ask(&steps(&skill)[0]).default), Some(value), "{word}");
     }

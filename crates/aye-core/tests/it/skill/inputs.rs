@@ -158,7 +158,7 @@ fn a_pattern_that_is_none() {
           - { name: a, match: "(" }
         steps: [{ name: one, command: make }]
     "#), @r#"
-    error[bad-pattern]: `match` is no regular expression: found open group without closing ')'
+    error[bad-pattern]: `match` is not a regular expression: found open group without closing ')'
       --> demo.yaml:3:23
        |
      3 |   - { name: a, match: "(" }
@@ -178,7 +178,7 @@ fn a_pattern_for_a_number() {
           - { name: a, type: integer, match: "^1" }
         steps: [{ name: one, command: make }]
     "#), @r#"
-    error[stray-key]: `match` of input `a`, which is no text
+    error[stray-key]: `match` of input `a`, which is not text
       --> demo.yaml:3:31
        |
      3 |   - { name: a, type: integer, match: "^1" }

@@ -183,7 +183,7 @@ fn what_is_not_safe_is_refused() {
     };
     let skill = |code: &str| format!("name: demo\nsteps:\n- name: a\n  compute: {code}\n");
     let cannot = "the code is written in a way that cannot be changed here (change it by hand, or write it as a block: `compute: |` with the code below)";
-    // Folded, so that lines of the file are no lines of the code.
+    // Folded, so that lines of the file are not lines of the code.
     assert_eq!(said(&skill(">-\n    result =\n    inputs.a"), "inputs.a", "inputs.b"), cannot);
     assert_eq!(said(&skill("\"result =\n    inputs.a\""), "inputs.a", "inputs.b"), cannot);
     assert_eq!(said(&skill("result =\n    inputs.a"), "inputs.a", "inputs.b"), cannot);

@@ -207,7 +207,7 @@ fn a_default_that_is_no_option() {
           - name: one
             choose: { message: Which one?, options: [stage, production], default: prodution }
     "), @"
-    error[bad-default]: the default `prodution` is no option
+    error[bad-default]: the default `prodution` is not an option
       --> demo.yaml:4:75
        |
      4 |     choose: { message: Which one?, options: [stage, production], default: prodution }
@@ -225,7 +225,7 @@ fn a_default_that_is_a_label() {
           - name: one
             choose: { message: Which one?, options: [{ label: Production, value: prod }], default: production }
     "), @"
-    error[bad-default]: the default `production` is no option
+    error[bad-default]: the default `production` is not an option
       --> demo.yaml:4:92
        |
      4 | … choose: { message: Which one?, options: [{ label: Production, value: prod }], default: production }
@@ -243,7 +243,7 @@ fn a_default_that_is_neither_yes_nor_no() {
           - name: one
             confirm: { message: Go on?, default: maybe }
     "), @"
-    error[bad-default]: the default `maybe` is no option
+    error[bad-default]: the default `maybe` is not an option
       --> demo.yaml:4:42
        |
      4 |     confirm: { message: Go on?, default: maybe }
@@ -328,7 +328,7 @@ fn a_pattern_that_is_none() {
           - name: one
             input: { message: Which one?, match: "[" }
     "#), @r#"
-    error[bad-pattern]: `match` is no regular expression: found unclosed character class
+    error[bad-pattern]: `match` is not a regular expression: found unclosed character class
       --> demo.yaml:4:42
        |
      4 |     input: { message: Which one?, match: "[" }

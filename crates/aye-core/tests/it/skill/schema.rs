@@ -7,7 +7,7 @@ use aye_core::skill::schema;
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may read and write files")]
 fn the_published_schema_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/skill.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/skill.schema.json");
     let mut generated = serde_json::to_string_pretty(&schema()).expect("JSON");
     generated.push('\n');
     if std::env::var_os("AYE_UPDATE").is_some() {

@@ -19,7 +19,7 @@ fn initial_is_no_state() {
         states:
           build: { command: make }
     "), @"
-    error[unknown-state]: `initial` leads to `biuld`, which is no state
+    error[unknown-state]: `initial` leads to `biuld`, which is not a state
       --> demo.yaml:2:10
        |
      2 | initial: biuld
@@ -38,19 +38,19 @@ fn dangling_targets() {
           one: { command: make, transitions: { success: dnoe, failure: nowhere, 3: don } }
           done: { type: final }
     "), @"
-    error[unknown-state]: the transition `success` leads to `dnoe`, which is no state
+    error[unknown-state]: the transition `success` leads to `dnoe`, which is not a state
       --> demo.yaml:4:49
        |
      4 |   one: { command: make, transitions: { success: dnoe, failure: nowhere, 3: don } }
        |                                                 ^^^^ did you mean `done`?
 
-    error[unknown-state]: the transition `failure` leads to `nowhere`, which is no state
+    error[unknown-state]: the transition `failure` leads to `nowhere`, which is not a state
       --> demo.yaml:4:64
        |
      4 |   one: { command: make, transitions: { success: dnoe, failure: nowhere, 3: don } }
        |                                                                ^^^^^^^ no state has this name
 
-    error[unknown-state]: the transition `3` leads to `don`, which is no state
+    error[unknown-state]: the transition `3` leads to `don`, which is not a state
       --> demo.yaml:4:76
        |
      4 |   one: { command: make, transitions: { success: dnoe, failure: nowhere, 3: don } }
@@ -68,7 +68,7 @@ fn names_of_object_methods_are_ordinary() {
         states:
           one: { command: make, transitions: { success: toString } }
     "), @"
-    error[unknown-state]: the transition `success` leads to `toString`, which is no state
+    error[unknown-state]: the transition `success` leads to `toString`, which is not a state
       --> demo.yaml:4:49
        |
      4 |   one: { command: make, transitions: { success: toString } }
@@ -120,13 +120,13 @@ fn an_exit_code_out_of_range() {
         states:
           one: { command: make, transitions: { 256: one, -1: one } }
     "), @"
-    error[bad-exit-code]: `256` is no exit code
+    error[bad-exit-code]: `256` is not an exit code
       --> demo.yaml:4:40
        |
      4 |   one: { command: make, transitions: { 256: one, -1: one } }
        |                                        ^^^ expected a number from 0 to 255
 
-    error[bad-exit-code]: `-1` is no exit code
+    error[bad-exit-code]: `-1` is not an exit code
       --> demo.yaml:4:50
        |
      4 |   one: { command: make, transitions: { 256: one, -1: one } }
@@ -294,7 +294,7 @@ fn answers_that_are_none() {
      5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }
        |                    ^^^^^^ did you mean `canary`?
 
-    error[unknown-state]: the transition `everywhere` leads to `dnoe`, which is no state
+    error[unknown-state]: the transition `everywhere` leads to `dnoe`, which is not a state
       --> demo.yaml:5:46
        |
      5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }

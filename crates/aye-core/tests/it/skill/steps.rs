@@ -47,7 +47,7 @@ fn only_a_confirmation() {
         name: demo
         steps:
           - name: one
-            confirmation: { message: "Go on?" }
+            confirmation: { message: "Continue?" }
     "#), @"
     error[no-action]: step `one` does nothing
       --> demo.yaml:3:11
@@ -243,7 +243,7 @@ fn a_question_with_keys_of_a_command() {
         name: demo
         steps:
           - name: one
-            confirm: Go on?
+            confirm: Continue?
             timeout: 5m
             cwd: /tmp
     "), @"

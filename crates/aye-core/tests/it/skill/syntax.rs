@@ -1,4 +1,4 @@
-//! Text that is no YAML, or more than a skill may be.
+//! Text that is not YAML, or more than a skill may be.
 
 use super::check;
 

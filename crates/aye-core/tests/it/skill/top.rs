@@ -198,7 +198,7 @@ fn bare_numbers_are_no_durations() {
        |
     hint: write `5m` if these are milliseconds, `300000s` if they are seconds
 
-    error[bad-duration]: `min` is no unit of time
+    error[bad-duration]: `min` is not a unit of time
       --> demo.yaml:4:46
        |
      4 | steps: [{ name: one, command: make, timeout: 5min }]

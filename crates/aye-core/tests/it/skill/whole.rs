@@ -80,7 +80,7 @@ fn loops() {
           - { name: f, foreach: '{{ itmes }}', command: '{{ item }} {{ index }} {{ nothing }}' }
           - { name: g, foreach: 5, command: ping }
     "), @r#"
-    error[bad-value]: `foreach` of step `a` is no list
+    error[bad-value]: `foreach` of step `a` is not a list
       --> demo.yaml:3:25
        |
      3 |   - { name: a, foreach: hosts, command: ping }
@@ -131,7 +131,7 @@ fn loops() {
         |
     hint: list the steps of each item under `steps:`
 
-    error[bad-value]: `foreach` of step `g` is no list
+    error[bad-value]: `foreach` of step `g` is not a list
        --> demo.yaml:12:25
         |
      12 |   - { name: g, foreach: 5, command: ping }

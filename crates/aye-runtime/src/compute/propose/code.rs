@@ -19,7 +19,7 @@ use super::shape::Shape;
 use super::values::writes;
 use super::visible::binds;
 
-/// Enough for any block somebody wrote by hand.
+/// Enough for any block someone wrote by hand.
 const BUDGET: usize = 20_000;
 
 /// A node and the one it stands in.
@@ -113,7 +113,7 @@ impl<'a> Code<'a> {
     }
 
     /// The one node at a place that fits. The place of an error is that of an
-    /// expression, of its first character if it goes on on other lines, or of
+    /// expression, of its first character if it continues on other lines, or of
     /// a whole line if nobody knows better.
     pub(super) fn find(
         &self,

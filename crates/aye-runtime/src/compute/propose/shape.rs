@@ -60,7 +60,7 @@ pub(super) fn type_of_all(shapes: &[Rc<Shape>]) -> Option<&'static str> {
     names.all(|name| name == Some(first)).then_some(first)
 }
 
-/// The keys that all of these have; `None` if one is no mapping.
+/// The keys that all of these have; `None` if one is not a mapping.
 pub(super) fn keys_of_all(shapes: &[Rc<Shape>]) -> Option<Vec<&str>> {
     let (first, rest) = shapes.split_first()?;
     let Shape::Map(first) = &**first else { return None };

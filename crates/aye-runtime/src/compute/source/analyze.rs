@@ -75,7 +75,7 @@ impl Analysis {
         self.set.keys().filter(|name| !self.imported.contains(*name))
     }
 
-    /// Those of them that somebody may have meant as the result: what a loop
+    /// Those of them that someone may have meant as the result: what a loop
     /// goes through is none.
     pub(in super::super) fn candidates(&self) -> impl Iterator<Item = &String> {
         self.variables().filter(|name| !self.passing.contains(*name))

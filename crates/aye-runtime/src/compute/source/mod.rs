@@ -2,7 +2,7 @@
 //!
 //! The engine reads plain Python. People write a little more than that:
 //! `inputs.commit` on a mapping, `dir()`, `re` without an import. [`read`]
-//! finds what a block uses ([`analyze`]) and changes just those places
+//! finds what a block uses ([`mod@analyze`]) and changes just those places
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
 
 mod analyze;

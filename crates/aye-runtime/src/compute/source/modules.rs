@@ -56,7 +56,7 @@ impl<'a> Visitor<'a> for Imports {
                 let module = import.module.as_ref().map_or(".", |module| module.as_str());
                 self.look(module, stmt.range());
             }
-            // Whoever tries an import has something else in mind if it fails.
+            // Anyone who tries an import has something else in mind if it fails.
             Stmt::Try(attempt) if !attempt.handlers.is_empty() => {
                 self.visit_body(&attempt.orelse);
                 self.visit_body(&attempt.finalbody);

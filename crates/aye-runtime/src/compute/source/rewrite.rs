@@ -78,7 +78,7 @@ pub(super) fn rewrite(code: &str, tree: &Mod, analyze: &Analysis) -> Rewritten {
     Rewritten { text, helpers: editor.helpers, pieces, lines }
 }
 
-/// What stands for an operation that may make a number too large to go on with
+/// What stands for an operation that may make a number too large to continue with
 /// in time.
 fn makes_large(op: Operator, right: &Expr) -> Option<Helper> {
     let helper = match op {

@@ -7,7 +7,7 @@ use aye_core::question::Question;
 use super::{MemoryStore, journal};
 use crate::store::index::CANDIDATES;
 use crate::store::{
-    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, Runs, StoreError,
+    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, Runs, StoreError, names,
 };
 
 impl Runs for MemoryStore {
@@ -39,6 +39,10 @@ impl Runs for MemoryStore {
         let inside =
             state.newest().into_iter().rev().filter(|row| row.parent.as_ref() == Some(run));
         Ok(inside.cloned().collect())
+    }
+
+    fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError> {
+        names::Claims::claimants(&*self.state(), Some(name))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {

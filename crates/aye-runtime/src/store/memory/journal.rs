@@ -16,8 +16,10 @@ impl Journal for MemoryStore {
     ) -> Result<(), StoreError> {
         source.check_start(events)?;
         let mut state = self.state();
-        state.append(lease, events, &[])?;
+        state.append(lease, events, &[], self.announcer.as_deref())?;
         state.sources.insert(source.digest.clone(), source.clone());
+        drop(state);
+        self.committed();
         Ok(())
     }
 
@@ -27,7 +29,9 @@ impl Journal for MemoryStore {
         events: &[Event],
         settled: &[(RequestId, Verdict)],
     ) -> Result<(), StoreError> {
-        self.state().append(lease, events, settled)
+        self.state().append(lease, events, settled, self.announcer.as_deref())?;
+        self.committed();
+        Ok(())
     }
 
     fn events(&self, run: &RunId, after: u64) -> Result<Vec<Event>, StoreError> {

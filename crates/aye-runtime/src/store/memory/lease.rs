@@ -50,7 +50,7 @@ impl MemoryStore {
     }
 }
 
-/// Gives the lease back when dropped, unless it is somebody else's by then.
+/// Gives the lease back when dropped, unless it is someone else's by then.
 #[derive(Debug)]
 struct Given {
     state: Weak<Mutex<State>>,

@@ -12,6 +12,8 @@ mod journal;
 mod lease;
 mod lessons;
 mod mailbox;
+mod outbox;
+mod presence;
 mod prune;
 mod state;
 mod wake;
@@ -21,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aye_core::id::RunId;
 
-use super::{Logs, PlainLogs, Store, StoreError, logs};
+use super::{Announcer, Logs, PlainLogs, Store, StoreError, logs};
 use state::State;
 
 /// A store in memory.
@@ -29,12 +31,14 @@ use state::State;
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
     logs: PathBuf,
+    /// What decides which messages an event causes: each process has its own.
+    announcer: Option<Arc<dyn Announcer>>,
 }
 
 impl MemoryStore {
     /// An empty store that keeps step logs below `logs`.
     pub fn new(logs: &Path) -> Self {
-        Self { state: Arc::default(), logs: logs.to_path_buf() }
+        Self { state: Arc::default(), logs: logs.to_path_buf(), announcer: None }
     }
 
     /// Changes the first event of a run as no driver does: what a test of audits
@@ -46,7 +50,14 @@ impl MemoryStore {
         }
     }
 
-    /// Whoever panicked has changed everything or nothing.
+    /// Tells the announcer that what it was asked about is there.
+    fn committed(&self) {
+        if let Some(announcer) = &self.announcer {
+            announcer.committed();
+        }
+    }
+
+    /// Anyone who panicked has changed everything or nothing.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,8 +10,8 @@ use crate::store::chain::{Hash, Link};
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::pruned_run::Chain;
 use crate::store::{
-    ENDED, Holder, Lease, Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source,
-    StoreError, Verdict,
+    Announcer, AnswerToken, ENDED, Holder, Lease, MessageRow, MessageState, NameClaim, NewMessage,
+    Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict, names,
 };
 
 #[derive(Debug, Default)]
@@ -27,6 +27,14 @@ pub(super) struct State {
     pub(super) sent: i64,
     /// What memory has not taken in.
     pub(super) lessons: HashSet<(RunId, u64)>,
+    /// Where questions are shown.
+    pub(super) presence: Vec<super::presence::Row>,
+    /// Messages to people.
+    pub(super) messages: Vec<MessageRow>,
+    /// How many there ever were.
+    pub(super) announced: i64,
+    /// Rights to answer, by their digest.
+    pub(super) tokens: HashMap<String, AnswerToken>,
     /// How often a lease has changed hands.
     pub(super) epochs: HashMap<RunId, u64>,
     /// Who holds a lease, and which one.
@@ -55,21 +63,54 @@ pub(super) struct Sent {
     pub(super) verdict: Option<Verdict>,
 }
 
+impl names::Claims for State {
+    fn claimants(&self, name: Option<&str>) -> Result<Vec<RunRow>, StoreError> {
+        let wanted = |row: &&RunRow| {
+            row.claim.is_some() && name.is_none_or(|name| row.concurrency.as_deref() == Some(name))
+        };
+        let mut rows: Vec<RunRow> = self.newest().into_iter().filter(wanted).cloned().collect();
+        rows.sort_by_key(|row| match row.claim {
+            Some(NameClaim::Waits { since, .. }) => since,
+            Some(NameClaim::Held) | None => 0,
+        });
+        Ok(rows)
+    }
+
+    fn around(&self, run: &RunId) -> Result<RunId, StoreError> {
+        let mut outer = run;
+        while let Some(parent) = self.run(outer).and_then(|row| row.parent.as_ref()) {
+            outer = parent;
+        }
+        Ok(outer.clone())
+    }
+
+    fn is_held(&self, outermost: &RunId) -> Result<bool, StoreError> {
+        Ok(self.held.contains_key(outermost))
+    }
+}
+
 impl State {
     pub(super) fn append(
         &mut self,
         lease: &Lease,
         events: &[Event],
         settled: &[(RequestId, Verdict)],
+        announcer: Option<&dyn Announcer>,
     ) -> Result<(), StoreError> {
         self.check_epoch(lease, events)?;
         let mut stored = Vec::new();
+        let mut caused = Vec::new();
         let mut changed: BTreeMap<RunId, Derived> = BTreeMap::new();
         for event in events {
             let before = changed.remove(&event.run).or_else(|| self.runs.get(&event.run).cloned());
+            names::check(self, lease.run(), before.as_ref().map(|derived| &derived.run), event)?;
             let n = self.last_n + stored.len() as u64 + 1;
             let (next, after) = place(lease, before, n, event)?;
             stored.push(next);
+            if let Some(announcer) = announcer {
+                let messages = announcer.messages(event, &after.run);
+                caused.extend(messages.into_iter().map(|message| (event, message)));
+            }
             changed.insert(event.run.clone(), after);
         }
         // Nothing fails from here on.
@@ -78,14 +119,23 @@ impl State {
         let learned = events.iter().filter(|event| event.kind.lesson().is_some());
         self.lessons.extend(learned.map(|event| (event.run.clone(), event.seq)));
         self.events.extend(stored);
+        for (event, message) in caused {
+            self.announce(event, message);
+        }
         self.epochs.entry(lease.run().clone()).or_insert(lease.epoch());
+        let mut freed_name = false;
         for (run, after) in changed {
             if after.run.status.is_ended() {
                 self.refuse_rest(&run);
             }
-            self.runs.insert(run, after);
+            let claims = after.run.claim.is_some();
+            let before = self.runs.insert(run, after);
+            freed_name |= before.is_some_and(|before| before.run.claim.is_some()) && !claims;
         }
-        self.bells.ring();
+        match freed_name {
+            true => self.bells.ring_for_request(),
+            false => self.bells.ring(),
+        }
         Ok(())
     }
 
@@ -103,6 +153,26 @@ impl State {
             None if events.first().is_some_and(|event| event.run == *run) => Ok(()),
             None => Err(StoreError::NoRun { run: run.clone() }),
         }
+    }
+
+    fn announce(&mut self, event: &Event, message: NewMessage) {
+        self.announced += 1;
+        self.messages.push(MessageRow {
+            id: self.announced,
+            run: event.run.clone(),
+            seq: event.seq,
+            channel: message.channel,
+            agreed: message.agreed,
+            occasion: message.occasion,
+            question: message.question,
+            due: message.due,
+            state: MessageState::Waiting,
+            attempts: 0,
+            claimed: None,
+            result: None,
+            tried: None,
+            receipt: None,
+        });
     }
 
     /// Gives verdicts; the first one a request gets stands.
@@ -168,6 +238,10 @@ impl State {
         self.events.retain(|stored| !gone.contains(&stored.event.run));
         self.requests.retain(|sent| !gone.contains(&sent.pending.run));
         self.lessons.retain(|(run, _)| !gone.contains(run));
+        self.messages.retain(|message| !gone.contains(&message.run));
+        let is_gone =
+            |token: &AnswerToken| token.question.run().is_some_and(|run| gone.contains(&run));
+        self.tokens.retain(|_, token| !is_gone(token));
         for run in gone {
             self.runs.remove(run);
             self.epochs.remove(run);

@@ -5,11 +5,12 @@ use aye_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::change::{Change, Failure};
+use super::names::Changing;
 use super::open::{LOG, LONG_LOG};
-use super::{SqliteStore, lessons, mailbox, questions, runs};
+use super::{Home, SqliteStore, lessons, mailbox, outbox, questions, runs};
 use crate::store::chain::Link;
 use crate::store::derive::{self, Derived, Placed};
-use crate::store::{Lease, StoreError};
+use crate::store::{Announcer, Lease, StoreError, names};
 
 /// Appends that make a process one that appends a lot.
 const MANY: u32 = 50;
@@ -25,6 +26,8 @@ pub(super) struct Latest {
     /// The number of the last event there is.
     n: u64,
     derived: Option<Derived>,
+    /// A run ended that had or wanted the name of a `concurrency`.
+    freed_name: bool,
 }
 
 impl SqliteStore {
@@ -36,13 +39,20 @@ impl SqliteStore {
         events: &[Event],
         first: impl FnOnce(&Change<'_>) -> Result<(), Failure>,
     ) -> Result<(), StoreError> {
-        let latest = self.latest.take();
+        let (latest, announcer) = (self.latest.take(), self.announcer.clone());
+        let home = self.home.clone();
         let latest = self.commit(|change| {
             first(change)?;
-            append_all(change, lease, events, latest)
+            append_all(change, &home, lease, events, latest, announcer.as_deref())
         })?;
+        if latest.freed_name {
+            self.request_bell.ring();
+        }
         self.latest = Some(latest);
         self.keep_pace();
+        if let Some(announcer) = announcer {
+            announcer.committed();
+        }
         Ok(())
     }
 
@@ -68,9 +78,11 @@ impl SqliteStore {
 /// of it is read again: so the usual append pays nothing for the check.
 fn append_all(
     change: &Connection,
+    home: &Home,
     lease: &Lease,
     events: &[Event],
     latest: Option<Latest>,
+    announcer: Option<&dyn Announcer>,
 ) -> Result<Latest, Failure> {
     let version =
         change.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
@@ -80,15 +92,15 @@ fn append_all(
             && latest.lease.0 == *lease.run()
     };
     let mut latest = match latest.filter(is_current) {
-        Some(latest) => latest,
+        Some(latest) => Latest { freed_name: false, ..latest },
         None => {
             check_epoch(change, lease, events)?;
             let lease = (lease.run().clone(), lease.epoch());
-            Latest { version, lease, n: last_n(change)?, derived: None }
+            Latest { version, lease, n: last_n(change)?, derived: None, freed_name: false }
         }
     };
     for of_one_run in events.chunk_by(|a, b| a.run == b.run) {
-        latest = append_run(change, lease, latest, of_one_run)?;
+        latest = append_run(change, home, lease, latest, of_one_run, announcer)?;
     }
     Ok(latest)
 }
@@ -118,9 +130,11 @@ pub(super) fn epoch(db: &Connection, run: &RunId) -> Result<Option<u64>, rusqlit
 
 fn append_run(
     change: &Connection,
+    home: &Home,
     lease: &Lease,
     mut latest: Latest,
     events: &[Event],
+    announcer: Option<&dyn Announcer>,
 ) -> Result<Latest, Failure> {
     let run = &events[0].run;
     if !lease.covers(run) {
@@ -149,6 +163,7 @@ fn append_run(
                 got: event.seq,
             }));
         }
+        names::check(&Changing { db: change, home }, lease.run(), last, event)?;
         let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
             run: run.to_string(),
             seq: event.seq,
@@ -172,10 +187,16 @@ fn append_run(
         if event.kind.lesson().is_some() {
             lessons::insert(change, event)?;
         }
-        derived = Some(derive::fold(derived, Placed { n, hash, event })?);
+        let after = derive::fold(derived, Placed { n, hash, event })?;
+        if let Some(announcer) = announcer {
+            outbox::insert(change, event, &announcer.messages(event, &after.run))?;
+        }
+        derived = Some(after);
     }
     if let Some(derived) = &derived {
         write(change, lease, before.as_ref(), derived)?;
+        let had = before.as_ref().is_some_and(|before| before.run.claim.is_some());
+        latest.freed_name |= had && derived.run.claim.is_none();
     }
     Ok(Latest { n, derived, ..latest })
 }

@@ -76,6 +76,16 @@ impl SqliteStore {
         &mut self,
         work: impl FnOnce(&Change<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
+        let result = self.commit_quietly(work)?;
+        self.bell.ring();
+        Ok(result)
+    }
+
+    /// Makes a change that is not about events or requests: nobody has to hear of it.
+    pub(super) fn commit_quietly<T>(
+        &mut self,
+        work: impl FnOnce(&Change<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
         // Whatever is changed here, only an append knows what it has left.
         self.latest = None;
         let done = Change::begin(&self.db).map_err(Failure::from).and_then(|change| {
@@ -83,13 +93,9 @@ impl SqliteStore {
             change.commit()?;
             Ok(result)
         });
-        match done {
-            Ok(result) => {
-                self.bell.ring();
-                Ok(result)
-            }
-            Err(Failure::Sqlite(error)) => Err(self.failed(&error)),
-            Err(Failure::Store(error)) => Err(error),
-        }
+        done.map_err(|failure| match failure {
+            Failure::Sqlite(error) => self.failed(&error),
+            Failure::Store(error) => error,
+        })
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn create(home: &Home) -> Result<(), StoreError> {
     let path = home.journal();
     let failed = |error: io::Error| StoreError::io(&path, &error);
     let draft = path.with_extension("db.new");
-    // What somebody left who died here.
+    // What someone left who died here.
     for leftover in ["db.new", "db.new-wal", "db.new-shm", "db.new-journal"] {
         match fs::remove_file(path.with_extension(leftover)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),

@@ -116,7 +116,7 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Removed while still locked, and only if it is still ours: somebody who
+        // Removed while still locked, and only if it is still ours: someone who
         // took the file away may have let another holder in.
         if is_at(&self.file, &self.path).unwrap_or(false) {
             let _ = std::fs::remove_file(&self.path);

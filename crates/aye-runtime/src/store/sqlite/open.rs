@@ -1,6 +1,7 @@
 //! Opening the journal: cheap when it exists, careful when it does not.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -9,9 +10,9 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use super::append::Latest;
 use super::schema::{self, Layout};
 use super::{Bell, Home, create, lock};
-use crate::store::StoreError;
+use crate::store::{Announcer, StoreError};
 
-/// Whoever opens first reads the log through, 2 us a page: SQLite's own 1,000
+/// Anyone who opens first reads the log through, 2 us a page: SQLite's own 1,000
 /// pages would be felt by every command.
 pub(super) const LOG: u32 = 200;
 /// A process that appends a lot writes most pages again and again; it gains
@@ -41,6 +42,8 @@ pub struct SqliteStore {
     pub(super) latest: Option<Latest>,
     /// Appends since the log was short.
     pub(super) appends: u32,
+    /// What decides which messages an event causes.
+    pub(super) announcer: Option<Arc<dyn Announcer>>,
 }
 
 impl SqliteStore {
@@ -74,7 +77,16 @@ impl SqliteStore {
 
     fn prepare(home: Home, db: Connection, durability: Durability) -> Result<Self, StoreError> {
         let (bell, request_bell) = (Bell::new(home.bell()), Bell::new(home.request_bell()));
-        let mut store = Self { home, db, bell, request_bell, durability, latest: None, appends: 0 };
+        let mut store = Self {
+            home,
+            db,
+            bell,
+            request_bell,
+            durability,
+            latest: None,
+            appends: 0,
+            announcer: None,
+        };
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }

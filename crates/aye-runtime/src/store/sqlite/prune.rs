@@ -6,7 +6,7 @@
 //! finishes the work.
 //!
 //! What is inside a run stays as long as the run itself: an item that is done
-//! and forgotten would be done again when its run goes on.
+//! and forgotten would be done again when its run continues.
 
 use std::io;
 use std::path::Path;
@@ -170,7 +170,7 @@ impl SqliteStore {
                     continue;
                 }
             }
-            // Somebody may have taken it up again before it was locked.
+            // Someone may have taken it up again before it was locked.
             let is_old =
                 |row: &RunRow| row.ended.is_some_and(|at| at.as_millisecond() == old.ended);
             let Some(row) = self.run(&old.run)?.filter(is_old) else { continue };
@@ -295,6 +295,8 @@ fn delete(change: &Connection, run: &str) -> Result<(), Failure> {
         "DELETE FROM questions WHERE id > ?1 || '-' AND id < ?1 || '.' AND run = ?1",
         "DELETE FROM requests WHERE run = ?1",
         "DELETE FROM lessons WHERE run = ?1",
+        "DELETE FROM outbox WHERE run = ?1",
+        "DELETE FROM answer_tokens WHERE question > ?1 || '-' AND question < ?1 || '.'",
         "DELETE FROM runs WHERE id = ?1",
     ] {
         change.prepare_cached(sql)?.execute([run])?;

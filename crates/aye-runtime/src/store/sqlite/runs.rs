@@ -8,10 +8,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::SqliteStore;
 use crate::store::index::CANDIDATES;
-use crate::store::{Found, RunFilter, RunRow, RunStatus, Runs, StoreError};
+use crate::store::{Found, NameClaim, RunFilter, RunRow, RunStatus, Runs, StoreError};
 
 const COLUMNS: &str = "n, id, skill, file, source, workspace, environment, user, host, pid, \
-     steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent";
+     steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent, \
+     concurrency, claim, waits_for";
 
 impl Runs for SqliteStore {
     fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
@@ -33,6 +34,10 @@ impl Runs for SqliteStore {
         // The row of another run may have been changed.
         rows.retain(|row| row.id.is_inside(run));
         Ok(rows)
+    }
+
+    fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError> {
+        claimants(&self.db, Some(name)).map_err(|error| self.failed(&error))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
@@ -97,10 +102,23 @@ fn select(
         .collect()
 }
 
+/// The runs that have or wait for a name, or for any.
+pub(super) fn claimants(
+    db: &Connection,
+    name: Option<&str>,
+) -> Result<Vec<RunRow>, rusqlite::Error> {
+    match name {
+        Some(name) => {
+            select(db, "WHERE concurrency = ?1 AND claim IS NOT NULL ORDER BY claim", &[&name])
+        }
+        None => select(db, "WHERE claim IS NOT NULL", &[]),
+    }
+}
+
 pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), rusqlite::Error> {
     db.prepare_cached(&format!(
         "INSERT INTO runs ({COLUMNS}, epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)"
+         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
     ))?
     .execute(params![
         row.n,
@@ -125,6 +143,9 @@ pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), ru
         row.last_seq,
         row.head,
         row.parent.as_ref().map(RunId::as_str),
+        row.concurrency,
+        claim_number(row),
+        row.waits_for_name().map(|(_, holder)| holder.as_str()),
         epoch,
     ])?;
     Ok(())
@@ -149,6 +170,15 @@ pub(super) fn update(
         after.last_seq,
         after.head,
     ])?;
+    if before.claim != after.claim {
+        db.prepare_cached("UPDATE runs SET claim = ?2, waits_for = ?3 WHERE n = ?1")?.execute(
+            params![
+                after.n,
+                claim_number(after),
+                after.waits_for_name().map(|(_, holder)| holder.as_str()),
+            ],
+        )?;
+    }
     let same = before.status == after.status
         && before.ended == after.ended
         && before.why == after.why
@@ -173,6 +203,25 @@ pub(super) fn update(
     Ok(())
 }
 
+/// What the table says of a claim.
+fn claim_number(row: &RunRow) -> Option<u64> {
+    row.claim.as_ref().map(|claim| match claim {
+        NameClaim::Held => 0,
+        NameClaim::Waits { since, .. } => *since,
+    })
+}
+
+fn read_claim(row: &Row<'_>) -> Result<Option<NameClaim>, rusqlite::Error> {
+    Ok(match row.get::<_, Option<u64>>(23)? {
+        None => None,
+        Some(0) => Some(NameClaim::Held),
+        Some(since) => {
+            let holder = RunId::new(row.get::<_, String>(24)?);
+            Some(NameClaim::Waits { since, holder: holder.map_err(|error| unexpected(24, error))? })
+        }
+    })
+}
+
 fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
     let status: String = row.get(11)?;
     Ok(RunRow {
@@ -188,6 +237,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
             host: row.get(8)?,
             pid: row.get(9)?,
             attended: false,
+            detached: false,
             namespaces: None,
         },
         steps: row.get(10)?,
@@ -207,6 +257,8 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
             .map(RunId::new)
             .transpose()
             .map_err(|error| unexpected(21, error))?,
+        concurrency: row.get(22)?,
+        claim: read_claim(row)?,
     })
 }
 

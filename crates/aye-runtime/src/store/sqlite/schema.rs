@@ -18,7 +18,7 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED, LESSONS];
+const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED, LESSONS, NAMES, PRESENCE, OUTBOX];
 
 /// Runs inside other runs.
 const INSIDE: &str = "
@@ -60,6 +60,64 @@ CREATE TABLE lessons (
     seq INTEGER NOT NULL,
     UNIQUE (run, seq)
 ) STRICT;
+";
+
+/// The name that one run at a time has: `claim` is 0 for the run that has it,
+/// and for one that waits the number of the event since which it does. Twice
+/// the same name is refused by the index itself.
+const NAMES: &str = "
+ALTER TABLE runs ADD COLUMN concurrency TEXT;
+ALTER TABLE runs ADD COLUMN claim INTEGER;
+ALTER TABLE runs ADD COLUMN waits_for TEXT;
+CREATE UNIQUE INDEX runs_holds ON runs (concurrency) WHERE claim = 0;
+CREATE INDEX runs_claims ON runs (concurrency, claim) WHERE claim IS NOT NULL;
+";
+
+/// Where questions are shown right now. It is not derived, and nobody misses it.
+const PRESENCE: &str = "
+CREATE TABLE presence (
+    question TEXT    NOT NULL,
+    process  TEXT    NOT NULL,
+    kind     TEXT    NOT NULL,
+    client   TEXT    NOT NULL,
+    pid      INTEGER NOT NULL,
+    since    INTEGER NOT NULL,
+    until    INTEGER NOT NULL,
+    UNIQUE (question, process, kind, client)
+) STRICT;
+";
+
+/// Messages to people, and the rights to answer that they carry. Neither is
+/// derived: what became of a message is not in the events.
+const OUTBOX: &str = "
+CREATE TABLE outbox (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    run      TEXT    NOT NULL,
+    seq      INTEGER NOT NULL,
+    channel  TEXT    NOT NULL,
+    agreed   TEXT    NOT NULL,
+    occasion TEXT    NOT NULL,
+    question TEXT,
+    due      INTEGER NOT NULL,
+    state    TEXT    NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    claimed  INTEGER,
+    result   TEXT,
+    tried    INTEGER,
+    receipt  TEXT
+) STRICT;
+CREATE INDEX outbox_waiting ON outbox (due) WHERE state = 'waiting';
+CREATE INDEX outbox_receipt ON outbox (due) WHERE state = 'sent' AND receipt IS NOT NULL;
+CREATE INDEX outbox_run ON outbox (run);
+CREATE TABLE answer_tokens (
+    digest   TEXT    NOT NULL UNIQUE,
+    question TEXT    NOT NULL,
+    shown    TEXT    NOT NULL,
+    choice   TEXT,
+    person   TEXT    NOT NULL,
+    used     INTEGER
+) STRICT;
+CREATE INDEX answer_tokens_question ON answer_tokens (question);
 ";
 
 const FIRST: &str = "

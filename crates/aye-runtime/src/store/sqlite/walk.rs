@@ -63,7 +63,7 @@ pub(super) fn bounds(run: Option<&RunId>) -> Vec<String> {
     vec![run.to_string(), inside.start, inside.end]
 }
 
-/// What is no text was changed: it stands for something that hashes to
+/// What is not text was changed: it stands for something that hashes to
 /// nothing that was ever written.
 fn text(value: ValueRef<'_>) -> &str {
     let bytes = value.as_bytes().unwrap_or_default();

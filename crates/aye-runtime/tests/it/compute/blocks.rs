@@ -17,7 +17,7 @@ fn the_result_is_the_variable_named_like_the_output_or_result() {
     assert_eq!(value("if n > 100:\n    result = 1"), json!(null));
     assert_eq!(value("x = 1\nif n > 100:\n    raise ValueError('no')"), json!(null));
     assert_eq!(value("log('hello')\nlog('you')"), json!(null));
-    // A name of an earlier step is no result of this one.
+    // A name of an earlier step is not a result of this one.
     let code = "for i in range(2):\n    if i > 5:\n        image = 1";
     let block = Block { output: Some("image".to_owned()), ..block(code) };
     let value =
@@ -139,7 +139,7 @@ fn a_result_is_data() {
     let wrong = [
         (
             "result = {'a': [float('nan')]}",
-            "`result[\"a\"][0]` has the number NaN, which is no data",
+            "`result[\"a\"][0]` has the number NaN, which is not data",
         ),
         ("result = float('inf')", "has the number inf"),
         ("result = [lambda: 1]", "`result[0]` has a function"),

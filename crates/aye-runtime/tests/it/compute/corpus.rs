@@ -2,6 +2,8 @@
 //!
 //! They are our own small ones, or with `./test corpus DIR` those of a folder.
 
+mod memory;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,7 +114,7 @@ fn blocks() -> Vec<Real> {
                     workspace: PathBuf::from("/nowhere"),
                     ..Block::default()
                 };
-                // A name of the context is no result.
+                // A name of the context is not a result.
                 let others = known.iter().filter(|name| Some(name.as_str()) != own);
                 let others = others.filter(|name| code.contains(name.as_str()));
                 let contexts = contexts(code, &skill, &others.cloned().collect());

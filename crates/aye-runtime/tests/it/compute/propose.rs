@@ -216,7 +216,7 @@ fn rather_none_than_a_wrong_one() {
         "beat = bear = 1\nresult = bead",
         "node2 = 1\nresult = node1",
         "result = m",
-        // What a run has cannot be called, and a variable is no built-in.
+        // What a run has cannot be called, and a variable is not a built-in.
         "result = txt()",
         "result = lst",
         // There is nothing like it.

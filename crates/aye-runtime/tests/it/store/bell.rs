@@ -60,7 +60,7 @@ fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
     driver.start(&[tale.started()], &source())?;
     let mut ear = driver.listen_for_requests()?;
     driver.append(&[tale.step("a")], &[])?;
-    assert!(!ear.wait(SHORT)?, "an append is no letter");
+    assert!(!ear.wait(SHORT)?, "an append is not a letter");
     let cancel = Request::Cancel { by: "bob".into(), reason: None };
     other.send(&tale.run, &cancel, "cli", moment(10))?;
     assert!(ear.wait(LONG)?);

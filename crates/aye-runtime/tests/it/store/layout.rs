@@ -14,6 +14,7 @@ const FIRST: &str = include_str!("fixtures/layout-1.sql");
 const SECOND: &str = include_str!("fixtures/layout-2.sql");
 const THIRD: &str = include_str!("fixtures/layout-3.sql");
 const FOURTH: &str = include_str!("fixtures/layout-4.sql");
+const FIFTH: &str = include_str!("fixtures/layout-5.sql");
 
 /// A home with a journal of an older layout.
 fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
@@ -112,12 +113,30 @@ fn a_journal_of_the_fourth_layout_is_read_checked_and_learned_from() -> Outcome 
 }
 
 #[test]
+fn a_journal_of_the_fifth_layout_is_read_checked_and_its_runs_have_no_names() -> Outcome {
+    let home = home_with(FIFTH)?;
+    let mut store = open(home.path())?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!((audited.runs, audited.events), (6, 34));
+    assert_eq!(store.claimants("deploy")?, []);
+    let row = store.run(&id("p1tg19qfwc"))?.ok_or("no row")?;
+    assert_eq!((row.concurrency.as_deref(), row.claim.as_ref()), (None, None));
+    let lease = store.acquire(&row.id, &holder())?;
+    let mut tale = Tale::new(row.id.as_str());
+    tale.seq = row.last_seq;
+    (*store).append(&lease, &[tale.resumed(), tale.completed()], &[])?;
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
 fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
     for (fixture, run, layout) in [
         (FIRST, "running001", 1),
         (SECOND, "a8g40bx0tw", 2),
         (THIRD, "5f6p4169cp", 3),
         (FOURTH, "p1tg19qfwc", 4),
+        (FIFTH, "p1tg19qfwc", 5),
     ] {
         let home = home_with(fixture)?;
         std::fs::create_dir(home.path().join("locks"))?;
@@ -149,7 +168,7 @@ fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
 fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
     let new = tempfile::tempdir()?;
     open(new.path())?;
-    for fixture in [FIRST, SECOND, THIRD, FOURTH] {
+    for fixture in [FIRST, SECOND, THIRD, FOURTH, FIFTH] {
         let old = home_with(fixture)?;
         open(old.path())?;
         assert_eq!(definitions(old.path())?, definitions(new.path())?);

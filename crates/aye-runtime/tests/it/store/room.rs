@@ -58,7 +58,7 @@ fn a_full_disk_stops_the_append_and_nothing_else() -> Outcome {
     assert_eq!(store.events(&tale.run, 0)?.len() as u64, acknowledged);
     store.audit(None, |finding| panic!("{finding}"))?;
 
-    // Once there is room, the same store goes on where it was.
+    // Once there is room, the same store continues where it was.
     std::fs::remove_file(ballast)?;
     tale.seq = acknowledged;
     store.append(&[tale.step_done("x")], &[])?;

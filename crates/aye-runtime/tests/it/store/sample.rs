@@ -30,7 +30,8 @@ pub(super) fn source() -> Source {
 }
 
 pub(super) fn driver() -> Driver {
-    Driver { user: "ada".into(), host: "engine".into(), pid: 7, attended: false, namespaces: None }
+    let (user, host) = ("ada".into(), "engine".into());
+    Driver { user, host, pid: 7, attended: false, detached: false, namespaces: None }
 }
 
 pub(super) fn holder() -> Holder {
@@ -58,11 +59,13 @@ pub(super) struct Tale {
     pub(super) run: RunId,
     pub(super) seq: u64,
     pub(super) skill: String,
+    /// The name of its `concurrency`.
+    pub(super) name: Option<String>,
 }
 
 impl Tale {
     pub(super) fn new(run: &str) -> Self {
-        Self { run: id(run), seq: 0, skill: "release".into() }
+        Self { run: id(run), seq: 0, skill: "release".into(), name: None }
     }
 
     pub(super) fn of_skill(run: &str, skill: &str) -> Self {
@@ -117,6 +120,7 @@ impl Tale {
             step_list: Vec::new(),
             started_by: None,
             starter: None,
+            concurrency: self.name.clone(),
             epoch: 0,
         }));
         self.event(kind)
@@ -282,7 +286,7 @@ impl Tale {
 
     pub(super) fn expired(&mut self, number: u32) -> Event {
         let question = self.question_id(number);
-        self.event(EventKind::ConfirmationExpired { question, applied: None })
+        self.event(EventKind::ConfirmationExpired { question, applied: None, withdrawn: false })
     }
 }
 

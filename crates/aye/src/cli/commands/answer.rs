@@ -28,6 +28,7 @@ use aye_runtime::usecases::{
 };
 
 use super::changes::Changes;
+use super::drive::warn;
 use super::output::{print_line, tell_people};
 use super::resume::{self, ResumeArgs};
 use super::shown_output::ShownOutput;
@@ -38,7 +39,7 @@ Examples:
   aye answer k3f9x2m7q1-1 proceed
   aye answer k3f9x2m7q1-1              shows the question and asks here
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
-  aye answer k3f9 proceed --resume     go on with the run if nobody else does
+  aye answer k3f9 proceed --resume     resume the run if no process drives it
   aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
 
 // Options of `aye answer`.
@@ -61,7 +62,7 @@ pub struct AnswerArgs {
     /// With the choice `edit`
     #[command(flatten)]
     pub changes: Changes,
-    /// Go on with the run if nobody drives it
+    /// Resume the run if no process drives it
     #[arg(long)]
     pub resume: bool,
     /// Never ask on this terminal
@@ -153,7 +154,7 @@ fn still_missing(question: &QuestionRow, context: &Context) -> Result<String, Er
 }
 
 /// Answers one question, asking here for what is not given. The run that is
-/// returned is the one to go on with: the outermost.
+/// returned is the one to continue with: the outermost.
 pub(super) fn answer(
     args: &AnswerArgs,
     context: &Context,
@@ -322,7 +323,7 @@ fn refused(question: &QuestionRow, asked: Option<&Question>, why: &str) -> Error
     }
 }
 
-/// Somebody else was quicker.
+/// Someone else was quicker.
 fn closed(journal: &JournalReader, question: &QuestionId, now: Timestamp) -> Result<Error, Error> {
     let not_open = || Error::Refused {
         message: format!("question `{question}` is not open"),
@@ -402,6 +403,7 @@ fn ask_here(
         run: Some(&state),
         secrets: None,
         among: None,
+        shown: false,
     };
     let config = context.config(Escape::Dismisses, !args.no_input);
     let config = PromptConfig { opened_with: args.opened_with.clone(), ..config };
@@ -417,7 +419,7 @@ fn ask_here(
     ask_alone(&posed, config, &context.clock, &mut remote)
 }
 
-/// When it is over with a question. Whoever drives the run takes a default that
+/// When it is over with a question. Anyone who drives the run takes a default that
 /// proceeds only if a prompt of its own shows it: elsewhere it has no end.
 fn ends(
     asked: &Question,
@@ -478,6 +480,13 @@ impl RemoteQuestion for Journalled<'_> {
 
 /// Nobody drives the run: offers to.
 fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
+    // With a guard, which ends what we start, the person resumes it: the run
+    // came to rest after we had looked.
+    let guarded = aye_process::guard::pid() != 0;
+    if !args.resume && !guarded && context.journal()?.rests(row)? {
+        take_up(row, context)?;
+        return Ok(0);
+    }
     if args.resume || wants_to_go_on(row, args, context)? {
         let run = row.id.to_string();
         let shown = ShownOutput { output: context.output };
@@ -485,13 +494,31 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
         let args = ResumeArgs { run, inputs, no_input, detach, shown };
         return resume::run(&args, context);
     }
-    let words = format!("nobody drives the run; go on with: aye resume {}", row.id);
+    let words = format!("no process drives the run; resume it with: aye resume {}", row.id);
     tell_people(&words, context)?;
     Ok(0)
 }
 
+/// Whether the run of a question rests, so that its answer takes it up in the
+/// background. Nothing that cannot be read does: that is told later.
+pub(super) fn takes_up(args: &AnswerArgs, context: &Context) -> bool {
+    let rests = || -> Result<bool, Error> {
+        let journal = context.journal()?;
+        let question = journal.find_question(&args.question)?;
+        let row = journal.find_run(question.run.as_str())?;
+        journal.rests(&journal.outermost(&row.id)?.unwrap_or(row))
+    };
+    !args.resume && rests().unwrap_or(false)
+}
+
+/// A run that rests continues in the background, as it was before.
+pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<(), Error> {
+    context.continue_answered(row, &mut |warning| warn(&warning, context))?;
+    tell_people(&format!("the run continues in the background: aye watch {}", row.id), context)
+}
+
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
-    let message = format!("Nobody drives run `{}` of {}. Go on with it here?", row.id, row.skill);
+    let message = format!("No process drives run `{}` of {}. Resume it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, !args.no_input && !context.json);

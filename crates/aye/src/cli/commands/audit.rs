@@ -78,7 +78,7 @@ fn describe(audited: &Audited) -> String {
     text
 }
 
-/// The heads in a file that somebody kept.
+/// The heads in a file that someone kept.
 fn read_heads(file: &str) -> Result<Heads, Error> {
     let mut text = String::new();
     match file {

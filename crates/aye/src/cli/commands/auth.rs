@@ -8,6 +8,7 @@ use crate::cli::Context;
 use crate::paint::Tone;
 use aye_runtime::auth::{AuthError, Authenticator};
 use aye_runtime::error::Error;
+use aye_runtime::people::{PeopleError, PeopleFile};
 
 use super::output::{print, print_json, print_line};
 
@@ -15,11 +16,15 @@ use super::output::{print, print_json, print_line};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
-    aye auth confirm 123456    prove that the app has it\n\n\
+    aye auth confirm 123456    prove that the app has it\n  \
+    aye auth setup --person ann    one for a person of `aye serve`\n\n\
     Questions with `reauth: true` then want a code: at the prompt, or with\n  \
     aye answer ID proceed --code 123456"
 )]
 pub struct AuthArgs {
+    /// The second factor of a person of the server, instead of yours
+    #[arg(long, value_name = "NAME", global = true)]
+    pub person: Option<String>,
     /// What to do
     #[command(subcommand)]
     pub command: AuthCommand,
@@ -53,8 +58,11 @@ pub enum AuthCommand {
 }
 
 pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
-    let user = context.person();
-    let authenticator = Authenticator::new(&context.home, &user);
+    let user = match &args.person {
+        Some(name) => known_person(name, context)?,
+        None => context.person(),
+    };
+    let authenticator = Authenticator::of(&context.home, &user);
     // A program could use a code up, or lock the person out with wrong ones.
     match &args.command {
         AuthCommand::Status => {}
@@ -110,6 +118,15 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
         }
     }
     Ok(0)
+}
+
+/// A person of the server.
+fn known_person(name: &str, context: &Context) -> Result<String, Error> {
+    let people = PeopleFile::new(&context.home).read()?;
+    match people.named(name) {
+        Some(person) => Ok(person.name.clone()),
+        None => Err(PeopleError::NotFound(name.to_owned()).into()),
+    }
 }
 
 /// Whether there is a second factor, for programs; the address of a new one.

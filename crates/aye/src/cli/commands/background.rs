@@ -16,7 +16,7 @@ pub(super) fn run(context: &Context) -> Result<u8, Error> {
     context.run_in_background(receive()?)
 }
 
-/// Says what goes on and how to follow it.
+/// Says what continues and how to follow it.
 pub(super) fn tell(run: &RunId, skill: &str, context: &Context) -> Result<(), Error> {
     if context.json {
         return print_json_line(&json!({ "run": run, "skill": skill }));
@@ -27,7 +27,7 @@ pub(super) fn tell(run: &RunId, skill: &str, context: &Context) -> Result<(), Er
     }
     let paint = context.paint_err;
     let mut text = format!(
-        "{} {} goes on in the background\n",
+        "{} {} continues in the background\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Running)),
         paint.text(Tone::Strong, &escape_control_line(skill)),
     );

@@ -26,7 +26,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let row = context.journal()?.find_run(&args.run)?;
     let by = context.driver().user;
     let cancelling = context.cancel(&row, by, args.reason, &mut |w| warn(&w, context))?;
-    let Cancelling { row, outcome } = cancelling;
+    let Cancelling { row, outcome, cleans_up } = cancelling;
     match outcome {
         CancelOutcome::NeedsDriver => {
             let there = context.at(&row.workspace)?;
@@ -42,6 +42,10 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
         CancelOutcome::Sent(Sent::Accepted | Sent::AcceptedUndriven) => {
             match context.json {
                 true => runs::print_as_listed(&row, context)?,
+                false if cleans_up => print_line(&format!(
+                    "run {run} is being cancelled: it cleans up first; `aye watch {run}` shows it",
+                    run = row.id
+                ))?,
                 false => print_line(&format!("run {} is cancelled", row.id))?,
             }
             Ok(0)

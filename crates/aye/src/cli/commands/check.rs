@@ -26,7 +26,7 @@ pub struct CheckArgs {
     /// Warnings count as errors
     #[arg(long)]
     pub strict: bool,
-    /// Put right what is certain: shows the changes and asks before it writes
+    /// Fix what is certain: shows the changes and asks before it writes
     #[arg(long)]
     pub fix: bool,
     /// What times without a unit are meant in

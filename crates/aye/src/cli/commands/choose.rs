@@ -88,7 +88,7 @@ fn check(options: &[String], default: Option<&str>) -> Result<(), Error> {
     }
     match default {
         Some(default) if !options.iter().any(|option| option == default) => {
-            let message = format!("the default `{default}` is no option");
+            let message = format!("the default `{default}` is not an option");
             Err(Error::usage(message, format!("the options are {}", options.join(", "))))
         }
         Some(_) | None => Ok(()),

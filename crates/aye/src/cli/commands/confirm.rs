@@ -12,7 +12,7 @@ use super::scripted::{Asked, Asking, ask, print_result, question};
 const EXAMPLES: &str = "\
 Examples:
   if aye confirm 'Deploy to production?'; then ./deploy; fi
-  aye confirm 'Go on?' --default yes --timeout 30s
+  aye confirm 'Continue?' --default yes --timeout 30s
   aye confirm 'Delete everything?' --default no || exit
   aye confirm 'Restart web3?' --journal    also in `aye inbox`, and recorded as a run
 

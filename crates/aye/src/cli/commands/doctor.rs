@@ -15,8 +15,11 @@ use crate::cli::Context;
 use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
+use crate::serve;
+use aye_runtime::desktop::{Trial, try_out};
 use aye_runtime::error::Error;
 use aye_runtime::trust::Power;
+use aye_runtime::usecases::{ListedChannel, MessageState};
 
 use super::output::{print_json, print_words};
 
@@ -27,7 +30,8 @@ Examples:
 
 What can be tried is tried: a file is written below the home and removed, the journal is
 opened, programs are asked for their version, and tool servers that you agreed to are
-started and asked for their tools. No editor, dialog or advisor is opened.
+started and asked for their tools; the display is greeted. No editor, dialog or advisor is
+opened.
 
 Exit codes: 0 nothing is broken, 1 something is.";
 
@@ -79,7 +83,7 @@ struct Report {
 }
 
 pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
-    let checks = vec![
+    let mut checks = vec![
         home(context),
         journal(context),
         git(context),
@@ -92,6 +96,8 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         trust(context),
         gates(),
     ];
+    checks.splice(9..9, channels(context));
+    checks.extend(memory(context));
     let clients = mcp::clients_seen(&context.home);
     let broken = checks.iter().any(|finding| finding.health == Health::Broken);
     let report = Report { version: env!("CARGO_PKG_VERSION"), checks, clients };
@@ -181,21 +187,14 @@ fn terminal(context: &Context) -> Finding {
     }
 }
 
-/// Whether a dialog could be shown.
+/// Whether a window could be shown: the display is greeted and the program started.
 fn desktop(context: &Context) -> Finding {
     let what = "desktop dialog";
-    let set = |name: &str| context.env.get(name).is_some_and(|value| !value.is_empty());
-    let display = set("WAYLAND_DISPLAY") || set("DISPLAY");
-    let program = ["kdialog", "zenity"].iter().find_map(|name| on_path(name, &context.env));
-    match (display, program.map(|program| tried::version(&program))) {
-        (true, Some(Ok(version))) => Finding::new(what, Health::Good, version),
-        (true, Some(Err(why))) => {
-            Finding::new(what, Health::Broken, format!("the program does not run: {why}"))
-        }
-        (true, None) => {
-            Finding::new(what, Health::Missing, "neither `kdialog` nor `zenity` is there")
-        }
-        (false, _) => Finding::new(what, Health::Missing, "there is no display"),
+    match try_out(&context.surroundings()) {
+        Trial::Works(version) => Finding::new(what, Health::Good, version),
+        Trial::Absent(why) => Finding::new(what, Health::Missing, why),
+        Trial::Broken(why) => Finding::new(what, Health::Broken, why)
+            .hint("questions wait in `aye inbox`; `[ask] prompters` leaves the desktop out"),
     }
 }
 
@@ -235,6 +234,51 @@ fn advisor(context: &Context) -> Finding {
             Finding::new(what, Health::Broken, about).hint("see `[advisor]` in `aye.toml`")
         }
     }
+}
+
+/// Every channel, what became of its last message, and what it needs. Nothing is
+/// sent: `aye notify test` does that.
+fn channels(context: &Context) -> Vec<Finding> {
+    let what = "notify";
+    let all = match context.channels() {
+        Ok(all) => all,
+        Err(error) => return vec![Finding::new(what, Health::Broken, error.to_string())],
+    };
+    if all.is_empty() {
+        return vec![Finding::new(what, Health::Missing, "no channel tells anybody of questions")];
+    }
+    let serves = serve::running(&context.home).is_some();
+    all.iter().map(|one| channel(one, serves)).collect()
+}
+
+fn channel(one: &ListedChannel, serves: bool) -> Finding {
+    let what = "notify";
+    let kind = &one.settings.kind;
+    let name = format!("`{}` ({} {})", one.name, kind.word(), kind.target());
+    if !one.granted {
+        let about = format!("{name} does not count: the project is not trusted, or has changed");
+        return Finding::new(what, Health::Missing, about).hint("`aye trust` shows it and asks");
+    }
+    let failed = one.last.as_ref().filter(|row| match row.state {
+        MessageState::Waiting | MessageState::Failed => true,
+        MessageState::Sent | MessageState::Retracted | MessageState::Withdrawn => false,
+    });
+    if let Some(row) = failed {
+        let why = row.result.as_deref().unwrap_or("no reason known");
+        let waiting = plural(one.waiting, "message");
+        let about = format!("{name} did not take its last message: {why}; {waiting} waiting");
+        return Finding::new(what, Health::Broken, about)
+            .hint(format!("`aye notify test {}` tries it", one.name));
+    }
+    let told = match &one.last {
+        Some(_) => "took its last message",
+        None => "has not been used",
+    };
+    if one.settings.needs_server() && !serves {
+        let about = format!("{name} {told}; reminders, escalations and `expiring` need the server");
+        return Finding::new(what, Health::Missing, about).hint("start `aye serve`");
+    }
+    Finding::new(what, Health::Good, format!("{name} {told}"))
 }
 
 fn schedules(context: &Context) -> Finding {
@@ -320,11 +364,27 @@ fn trust(context: &Context) -> Finding {
     }
 }
 
+/// What waits for someone's word.
+fn memory(context: &Context) -> Option<Finding> {
+    let memory = context.current_memory();
+    let proposed = if memory.has_fixes() { memory.proposals() } else { Vec::new() };
+    let first = memory.short_id(&proposed.first()?.value.id);
+    let about = match proposed.len() {
+        1 => "1 proposed fix waits for you to agree".to_owned(),
+        many => format!("{many} proposed fixes wait for you to agree"),
+    };
+    Some(
+        Finding::new("memory", Health::Missing, about)
+            .hint(format!("`aye memory agree {first}` shows what it does and asks")),
+    )
+}
+
 /// What questions do not keep out.
 fn gates() -> Finding {
     let about = "bind what goes through Aye: any program of your account can write its journal, \
                  type at a terminal it made, and read your second factor";
-    Finding::new("gates", Health::Good, about).hint("docs/trust.md says what holds against whom")
+    Finding::new("gates", Health::Good, about)
+        .hint("docs/explanation/trust.md says what holds against whom")
 }
 
 fn shown(report: &Report, context: &Context) -> String {

@@ -7,13 +7,14 @@ use aye_core::journal::{Ended, State};
 
 use crate::cli::{Context, say};
 use crate::paint::Tone;
-use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
+use crate::prompt::{Escape, LONG, PromptConfig, ScreenReport, SharedScreen, TerminalPrompter};
 use crate::report::{
     JsonReport, LiveReport, OutputBuffers, OutputMode, PlainReport, Report, Verbosity, summary,
 };
 use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{ActiveRun, Surface, Warning};
+use aye_runtime::prompter::{Joining, Prompter};
+use aye_runtime::usecases::{ActiveRun, DesktopPrompters, Surface, Warning};
 
 use super::inbox::catch_signals;
 
@@ -27,7 +28,7 @@ pub(super) enum AskMode {
 }
 
 impl AskMode {
-    /// Whether somebody is there who can be asked about a failure.
+    /// Whether someone is there who can be asked about a failure.
     pub(super) fn is_attended(self, context: &Context) -> bool {
         match self {
             Self::Here => !context.json && crate::prompt::obstacle(&context.env, true).is_none(),
@@ -43,19 +44,36 @@ pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> 
     let screen = SharedScreen::default();
     let to_out = outputs.out.clone();
     let mut signals = catch_signals()?;
+    let attention = context.attention().filter(|_| ask_mode.is_attended(context));
     let config = context.config(Escape::Declines, ask_mode == AskMode::Here);
+    let config = PromptConfig { attention, ..config };
+    let user = || config.user.clone();
+    let mut desktop = match ask_mode {
+        AskMode::Here => context.desktop(user, true),
+        AskMode::Nobody => DesktopPrompters::default(),
+    };
+    let joins = context.settings.prompters.terminal;
+    let terminal = TerminalPrompter::new(config, &context.clock, screen.clone());
+    let mut terminal = Joining::new(terminal, joins);
+    let mut prompters: Vec<&mut dyn Prompter> = vec![&mut terminal];
+    prompters.extend(desktop.iter_mut());
     let mut finished = active.drive(Surface {
-        report: &mut ScreenReport::new(report, screen.clone()),
+        report: &mut ScreenReport::new(report, screen),
         sink: &outputs,
-        prompters: vec![&mut TerminalPrompter::new(config, &context.clock, screen)],
+        prompters,
         signals: &mut signals,
     })?;
     conclude(context, &finished.state, finished.outcome, finished.stopped_inside);
+    if let Some(attention) = attention.filter(|_| {
+        finished.state.started_at.duration_until(finished.state.updated_at).unsigned_abs() >= LONG
+    }) {
+        attention.ended(&format!("{} has ended", finished.state.started.skill));
+    }
     if let Some(error) = to_out.lost() {
         let warning = context.paint_err.text(Tone::Warn, "warning:");
         say(&format!("{warning} standard output is incomplete: {error}\n"));
     }
-    // Whoever asks next listens for signals itself.
+    // Anyone who asks next listens for signals itself.
     drop(signals);
     if ask_mode.is_attended(context) {
         super::patch::offer(&finished.state, &finished.journal, context)?;

@@ -31,7 +31,7 @@ impl From<UnitWord> for Unit {
     }
 }
 
-/// Puts right what is certain in a file, if somebody agrees to the changes.
+/// Puts right what is certain in a file, if someone agrees to the changes.
 pub(super) fn run(
     path: &Path,
     unit: Option<UnitWord>,

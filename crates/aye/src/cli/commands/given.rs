@@ -31,7 +31,7 @@ pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error>
         // Split once: a value may hold further `=`.
         let (name, value) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is no input"), "write `-i name=value`")
+                Error::usage(format!("`{pair}` is not an input"), "write `-i name=value`")
             })?;
         texts.insert(name.to_owned(), value.to_owned());
     }

@@ -19,6 +19,7 @@ use crate::prompt::markup;
 use crate::prompt::style::Styled;
 use crate::report::{answer_command, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
+use aye_runtime::memory::Fix;
 use aye_runtime::usecases::{JournalReader, OpenQuestion};
 
 use super::output::{print, print_json, print_json_line};
@@ -36,7 +37,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
     aye inbox --json | jq -r '.[].question'")]
 pub struct InboxArgs {
-    /// Go on and show what comes and goes; on a terminal, answer from the list
+    /// Keep the list up to date; on a terminal, answer from the list
     #[arg(short, long)]
     pub watch: bool,
 }
@@ -62,6 +63,9 @@ pub(super) struct Waiting {
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
+    /// Its answer takes the run up.
+    #[serde(skip)]
+    rests: bool,
     /// How many people have agreed.
     agreed: u32,
     /// All of it, as the journal has it: who may answer, the default, what follows.
@@ -78,10 +82,22 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Whether silence would let the run go on: it does so only where somebody
+    /// Whether silence would let the run continue: it does so only where someone
     /// sees the question.
     fn is_unseen_yes(&self) -> bool {
         self.details.as_ref().is_some_and(Question::default_proceeds)
+    }
+
+    /// The time that the skill declares, if it does.
+    fn limit(&self) -> Option<String> {
+        let deadline = self.details.as_ref()?.deadline?;
+        Some(since(self.asked, deadline))
+    }
+
+    /// Its time begins again when someone sees it.
+    fn until_seen(&self) -> String {
+        let time = self.limit().map_or_else(String::new, |limit| format!(", then has {limit}"));
+        format!("waits until someone sees it{time}")
     }
 
     /// How long it waits and how long it may.
@@ -91,17 +107,16 @@ impl Waiting {
             Some(deadline) if deadline <= now && !self.is_unseen_yes() => {
                 "its time is up".to_owned()
             }
-            Some(deadline) if deadline <= now => "waits until somebody sees it".to_owned(),
+            Some(deadline) if deadline <= now => self.until_seen(),
             Some(deadline) => format!("{} left", since(now, deadline)),
             // Nobody could see it when its time ran out, or it waits behind another.
-            None if self.details.as_ref().is_some_and(|asked| asked.deadline.is_some()) => {
-                "waits until somebody sees it".to_owned()
-            }
+            None if self.limit().is_some() => self.until_seen(),
             None => "no time limit".to_owned(),
         });
         let all = self.details.as_ref().map_or(1, |question| question.approvals);
         note.extend((self.agreed > 0).then(|| format!("{} of {all} agreed", self.agreed)));
-        note.extend((!self.driven).then(|| "nobody drives the run".to_owned()));
+        let left = !self.driven && !self.rests;
+        note.extend(left.then(|| "nobody drives the run".to_owned()));
         note
     }
 }
@@ -122,6 +137,7 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
         print_json(&open)?;
     } else {
         print(&list(&open, context))?;
+        print(&proposals(context))?;
     }
     Ok(0)
 }
@@ -131,7 +147,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
     let mut waiting = Vec::new();
     for one in journal.open_questions()? {
         let offered = offered(&one, &user, now);
-        let OpenQuestion { row, question: asked, driven, around } = one;
+        let OpenQuestion { row, question: asked, driven, rests, around } = one;
         let leads = asked.as_ref().map(|asked| lead_words(asked, context.paint_out).join(", "));
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
@@ -153,6 +169,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             asked: row.asked,
             deadline: row.deadline,
             driven,
+            rests,
         });
     }
     Ok(waiting)
@@ -186,6 +203,25 @@ fn list(open: &[Waiting], context: &Context) -> String {
     text
 }
 
+/// Fixes that wait for someone to agree: after the questions, which wait for more.
+fn proposals(context: &Context) -> String {
+    let memory = context.current_memory();
+    if !memory.has_fixes() {
+        return String::new();
+    }
+    let paint = context.paint_out;
+    let line = |fix: Fix| {
+        let id = memory.short_id(&fix.id);
+        let does = escape_control_line(&fix.summary());
+        format!(
+            "{} {}  proposed fix: {does}\n  aye memory agree {id}\n",
+            paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
+            paint.text(Tone::Strong, &id),
+        )
+    };
+    memory.proposals().into_iter().map(|fix| line(fix.value)).collect()
+}
+
 /// The lines of a message: on a terminal wrapped, the first of many.
 fn message_lines(message: &str, paint: Paint) -> String {
     let columns = crate::term::columns(std::io::stdout());
@@ -201,7 +237,7 @@ fn message_lines(message: &str, paint: Paint) -> String {
     lines.iter().map(line).collect()
 }
 
-/// An open question in two lines, for somebody who watches its run.
+/// An open question in two lines, for someone who watches its run.
 pub(super) fn entry(question: &Question, context: &Context) -> String {
     let paint = context.paint_err;
     format!(
@@ -214,7 +250,7 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
     )
 }
 
-/// The list, again whenever it changes, until somebody has seen enough: lines
+/// The list, again whenever it changes, until someone has seen enough: lines
 /// for programs and screen readers.
 fn stream(context: &Context) -> Result<u8, Error> {
     let journal = context.journal_to_watch()?;

@@ -26,7 +26,7 @@ const SKILL: &str = "\
 # yaml-language-server: $schema=../.aye/skill.schema.json
 # Run it:  aye run NAME -i who=you
 name: NAME
-description: Greet somebody, but ask first
+description: Greet someone, but ask first
 inputs:
   - { name: who, type: string, default: world }
 steps:
@@ -67,13 +67,13 @@ keep = \"30d\"                 # how long finished runs are kept
 # command = [\"claude\", \"-p\"]
 # timeout = \"30s\"
 
-# [tools.git]                # an MCP server: `tool: git.git_status`; see docs/tools.md
+# [tools.git]                # an MCP server: `tool: git.git_status`; see docs/reference/tools.md
 # server = [\"uvx\", \"mcp-server-git\"]
 # [tools.deploy]             # a command with typed arguments: `tool: deploy`
 # command = [\"./deploy\", \"{{ args.environment }}\"]
 # args = { environment = { enum = [\"stage\", \"production\"], required = true } }
 
-# [mcp]                      # assistants; see docs/assistant.md
+# [mcp]                      # assistants; see docs/reference/assistant.md
 # expires = \"24h\"            # how long an assistant may answer a question
 # patience = \"45s\"           # how long a call waits for a run
 # forms = true               # ask people directly where the client can show a form
@@ -86,7 +86,7 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
         && args.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !fits {
         return Err(Error::usage(
-            format!("`{}` is no name for a skill", args.name),
+            format!("`{}` is not a name for a skill", args.name),
             "use letters, digits, `-` and `_`, beginning with a letter",
         ));
     }

@@ -45,7 +45,7 @@ pub(super) fn run(args: &InputArgs, context: &Context) -> Result<u8, Error> {
     let mut question = question(AskKind::Input, &args.message, args.asking.title.as_deref())?;
     if let Some(pattern) = &args.pattern {
         Work::default().check(pattern).map_err(|error| {
-            let message = format!("`{pattern}` is no regular expression: {error}");
+            let message = format!("`{pattern}` is not a regular expression: {error}");
             Error::usage(message, "write it like '^[0-9a-f]+$'")
         })?;
         if let Some(default) = args.default.as_ref().filter(|default| !is_match(pattern, default)) {

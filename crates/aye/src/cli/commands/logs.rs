@@ -27,7 +27,7 @@ pub struct LogsArgs {
     pub run: String,
     /// Only this step
     pub step: Option<String>,
-    /// Go on as the run goes on
+    /// Follow the output of a running run
     #[arg(short, long)]
     pub follow: bool,
     /// Only the last lines of each step
@@ -47,6 +47,7 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     };
     let request = LogRequest { run: &row, step: args.step.as_deref(), follow: args.follow };
     let mut open: Option<Open> = None;
+    let mut wrote = false;
     let told = journal.logs(&request, &mut |item| match (item, &mut open) {
         (LogItem::Began { run, path, around, item, step, attempt }, before) => {
             let half = before.as_ref().is_some_and(|before| before.half);
@@ -64,8 +65,14 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             });
             Ok(())
         }
-        (LogItem::Output(stream, bytes), Some(open)) => open.add(stream, bytes, &config),
-        (LogItem::Result(value), Some(open)) => open.result(value, &config),
+        (LogItem::Output(stream, bytes), Some(open)) => {
+            wrote = true;
+            open.add(stream, bytes, &config)
+        }
+        (LogItem::Result(value), Some(open)) => {
+            wrote = true;
+            open.result(value, &config)
+        }
         (LogItem::Ended, Some(open)) => open.finish(&config),
         (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
         (LogItem::Idle, Some(_)) | (_, None) => Ok(()),
@@ -73,6 +80,15 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
     if let (0, Some(step)) = (told, &args.step) {
         let message = format!("step `{step}` of run `{}` has run no command", row.id);
         return Err(Error::not_found(message, format!("`aye show {}` lists its steps", row.id)));
+    }
+    // Silence could also be a mistake.
+    if let (1.., Some(step), false, false) = (told, &args.step, wrote, context.json) {
+        let words = format!(
+            "step `{}` has no log: it wrote nothing, or its output is not kept",
+            escape_control_line(step)
+        );
+        let text = context.paint_err.text(Tone::Dim, &words);
+        writeln!(std::io::stderr(), "{text}").map_err(Error::Output)?;
     }
     Ok(0)
 }

@@ -2,10 +2,13 @@
 
 mod agree;
 mod check;
+mod import;
 mod learn;
 mod list;
 mod show;
 mod stats;
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -51,6 +54,15 @@ project is not used on this machine before a person agreed; a fix that failed tw
 not used any more before a person agrees again. When its content changes, it is proposed again.
 
 Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
+
+const IMPORT: &str = "\
+Examples:
+  aye memory import memory/learned/*.yaml
+
+Fixes come as words, which are only shown. A remembered yes does not say what it was for: it is
+asked for once more. Nothing is passed over without a line that says why.
+
+Exit codes: 0 read, 1 a file is none of these.";
 
 const CHECK: &str = "\
 Examples:
@@ -124,6 +136,14 @@ pub enum MemoryCommand {
     /// Add a known issue or a fix
     #[command(after_help = LEARN)]
     Learn(LearnArgs),
+    /// Take in files of the original memory, with a line for each entry
+    #[command(after_help = IMPORT)]
+    Import {
+        /// `tool_fixes.yaml`, `tool_failures.yaml`, `usage_patterns.yaml`, `patterns.yaml`,
+        /// `confirmations.yaml`
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// Count questions, answers by memory and heals, week by week
     #[command(after_help = STATS)]
     Stats {
@@ -191,9 +211,15 @@ pub struct LearnArgs {
     /// Only at this step
     #[arg(long, value_name = "NAME")]
     pub step: Option<String>,
-    /// Change an argument; a template over `args`, the old ones
+    /// Change an argument; a template over `args`, the old ones, and `first`, what was looked up
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Look something up first, with a tool that the settings mark `read_only`
+    #[arg(long, value_name = "TOOL", conflicts_with = "command")]
+    pub look_up: Option<String>,
+    /// What the tool is given; a template over `args`, the old arguments of the step
+    #[arg(long, value_name = "NAME=VALUE", requires = "look_up")]
+    pub with: Vec<String>,
     /// What the error means
     #[arg(long, value_name = "TEXT")]
     pub meaning: Option<String>,
@@ -223,6 +249,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
         MemoryCommand::Agree { id, yes } => agree::run(id, *yes, &memory, context),
         MemoryCommand::Check(args) => check::run(args, &memory, context),
         MemoryCommand::Learn(args) => learn::run(args, &memory, context),
+        MemoryCommand::Import { files } => import::run(files, &memory, context),
         MemoryCommand::Stats { weeks } => stats::run(*weeks, context),
     };
     // What was passed over is said once, whatever the command came to.

@@ -23,19 +23,19 @@ pub(super) enum Told {
     Value(String),
     /// Nobody can be asked here.
     Nobody,
-    /// Whoever was asked would rather not go on: the exit code.
+    /// Anyone who was asked would rather not continue: the exit code.
     Leave(u8),
 }
 
-/// What came of resolving inputs with somebody there.
+/// What came of resolving inputs with someone there.
 pub(super) enum Resolved {
     /// They are complete.
     Inputs(Box<Inputs>),
-    /// Whoever was asked would rather not go on: the exit code.
+    /// Anyone who was asked would rather not continue: the exit code.
     Leave(u8),
 }
 
-/// Resolves inputs, and asks for those that are missing where somebody is there.
+/// Resolves inputs, and asks for those that are missing where someone is there.
 pub(super) fn resolve(
     specs: &[InputSpec],
     mut given: IndexMap<String, Given>,
@@ -49,7 +49,7 @@ pub(super) fn resolve(
             Ok(inputs) => return Ok(Resolved::Inputs(Box::new(inputs))),
             Err(errors) => errors,
         };
-        // What somebody wrote wrongly elsewhere is theirs to mend.
+        // What someone wrote wrongly elsewhere is theirs to mend.
         let wanted = |error: &InputError| match error {
             InputError::Missing(name) => Some(name.clone()),
             InputError::Invalid { name, .. } => asked.contains(name).then(|| name.clone()),

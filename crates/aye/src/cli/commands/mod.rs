@@ -18,6 +18,7 @@ pub(super) mod logs;
 pub(super) mod man;
 pub(super) mod mcp;
 pub(super) mod memory;
+pub(super) mod notify;
 pub(super) mod patch;
 pub(super) mod people;
 pub(super) mod resume;
@@ -54,7 +55,7 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     if matches!(command, Command::Background) {
         aye_runtime::usecases::background::leave_session();
     }
-    if steps_may_run(&command) {
+    if steps_may_run(&command, context) {
         // Without a guard the steps still run; only a kill -9 of Aye itself
         // could leave some of their processes behind until the next start.
         let _ = aye_process::guard::start();
@@ -89,15 +90,17 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
         Command::People(args) => people::run(&args, context),
         Command::Memory(args) => memory::run(&args, context),
         Command::Schedule(args) => schedule::run(args, context),
+        Command::Notify(args) => notify::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Background => background::run(context),
+        Command::ApplyChange => patch::apply(context),
     }
 }
 
 /// Whether the command may start processes of a skill, or an advisor.
-fn steps_may_run(command: &Command) -> bool {
+fn steps_may_run(command: &Command, context: &Context) -> bool {
     match command {
         // A run in the background has a guard of its own.
         Command::Run(args) => !args.dry_run && !args.detach,
@@ -105,9 +108,10 @@ fn steps_may_run(command: &Command) -> bool {
         // A run that is cancelled may have to be cleaned up.
         Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
-        Command::Tools(_) | Command::Doctor(_) => true,
-        // An advisor is one, and the run may go on here.
-        Command::Answer(_) => true,
+        Command::Tools(_) | Command::Doctor(_) | Command::Notify(_) => true,
+        // An advisor is one, and the run may continue here; one that rests continues
+        // in a process of its own, which a guard of this one would end.
+        Command::Answer(args) => !answer::takes_up(args, context),
         Command::Trust(_)
         | Command::Inbox(_)
         | Command::Watch(_)
@@ -130,6 +134,7 @@ fn steps_may_run(command: &Command) -> bool {
         | Command::People(_)
         | Command::Memory(_)
         | Command::Patch(_)
+        | Command::ApplyChange
         | Command::Schedule(_)
         | Command::Schema(_)
         | Command::Completions(_)

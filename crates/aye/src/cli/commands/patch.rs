@@ -1,6 +1,8 @@
-//! `aye patch`: a change that fixed a run, written to the skill's file.
+//! `aye patch`: a change that fixed a run, or one that an assistant proposes,
+//! written to the skill's file.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
@@ -9,27 +11,29 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{Context, say};
-use crate::paint::escape_control_lines;
+use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
 use aye_runtime::compute::diff;
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::usecases::JournalReader;
+use aye_runtime::usecases::{JournalReader, RunRow, RunStatus, SkillChange, receive_change};
 
-use super::output::{print_json, print_line};
+use super::answer::{self, AnswerArgs};
+use super::output::{print_json, print_line, tell_people};
 
 const EXAMPLES: &str = "\
 Examples:
   aye patch last            what was changed in the last run, into the file
+  aye patch release         the change that an assistant proposes for this skill
   aye patch k3f9 plan --yes without asking once more";
 
 // Options of `aye patch`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PatchArgs {
-    /// A run's id, the beginning of one, or last
+    /// A run's id, the beginning of one, or last; or a skill for which a change is proposed
     pub run: String,
     /// The step; all that were changed if none is named
     pub step: Option<String>,
@@ -40,10 +44,13 @@ pub struct PatchArgs {
 
 pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let journal = context.journal()?;
+    if let Some(code) = proposed(args, &journal, context)? {
+        return Ok(code);
+    }
     let row = journal.find_run(&args.run)?;
     let state = journal.state(&row.id)?;
     let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
-    let changed: Vec<Mended> = mended(&state).into_iter().filter(|one| wanted(&one.step)).collect();
+    let changed: Vec<Mended> = fixed(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {
         return Err(Error::Refused {
             message: format!("no block was changed in run `{}` and then went well", row.id),
@@ -73,13 +80,82 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// After a run that somebody mended: is the file to be mended too?
+/// `aye apply-change`: the step of a proposal that a person agreed to.
+pub(super) fn apply(context: &Context) -> Result<u8, Error> {
+    let change = receive_change()?;
+    let file = context.apply_change(&change)?;
+    print_line(&format!("changed {}", escape_control_line(&file.display().to_string())))?;
+    Ok(0)
+}
+
+/// Asks about a change that is proposed for a skill, or by this run, and waits
+/// until it is written; nothing if none is.
+fn proposed(
+    args: &PatchArgs,
+    journal: &JournalReader,
+    context: &Context,
+) -> Result<Option<u8>, Error> {
+    let open = journal.open_changes(&context.directory)?;
+    let named = |(run, skill): &&(RunRow, String)| {
+        *skill == args.run || (args.run.len() > 3 && run.id.as_str().starts_with(&args.run))
+    };
+    let found: Vec<&(RunRow, String)> = open.iter().filter(named).collect();
+    let [(run, _)] = found[..] else {
+        return match found.len() {
+            0 => Ok(None),
+            several => Err(Error::usage(
+                format!("{several} changes are proposed for `{}`", args.run),
+                format!("name one by its run: {}", run_ids(&found)),
+            )),
+        };
+    };
+    let Some(asked) = journal.open_questions()?.into_iter().find(|open| open.row.run == run.id)
+    else {
+        return Ok(None);
+    };
+    let mut answering = AnswerArgs::asking(asked.row.id.as_str());
+    answering.choice = args.yes.then(|| "proceed".to_owned());
+    answering.opened_with = None;
+    let code = answer::run(&answering, context)?;
+    if code != 0 {
+        return Ok(Some(code));
+    }
+    let mut subscription = journal.subscribe_to_run(&run.id, 0)?;
+    loop {
+        let now = journal.run(&run.id)?.unwrap_or_else(|| run.clone());
+        match now.status {
+            RunStatus::Completed => {
+                let change = SkillChange::of(&journal.state(&run.id)?);
+                let file = change.map_or_else(String::new, |change| change.file);
+                tell_people(&format!("changed {}", escape_control_line(&file)), context)?;
+                return Ok(Some(0));
+            }
+            RunStatus::Cancelled => return Ok(Some(5)),
+            RunStatus::Failed => {
+                let message =
+                    now.message.unwrap_or_else(|| "the change was not written".to_owned());
+                let hint = Some(format!("`aye show {}` tells more", run.id));
+                return Err(Error::Refused { message, hint });
+            }
+            RunStatus::Running | RunStatus::Paused => {
+                subscription.wait(Duration::from_millis(200))?;
+                subscription.events()?;
+            }
+        }
+    }
+}
+
+fn run_ids(found: &[&(RunRow, String)]) -> String {
+    found.iter().map(|(run, _)| run.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// After a run that someone fixed: is the file to be fixed too?
 pub(super) fn offer(
     state: &State,
     journal: &JournalReader,
     context: &Context,
 ) -> Result<(), Error> {
-    for one in mended(state) {
+    for one in fixed(state) {
         // A file that was changed meanwhile is its author's business.
         let Ok(patch) = Patch::of(state, &one, journal, context) else { continue };
         say(&format!(
@@ -104,7 +180,7 @@ struct Mended {
     code: String,
 }
 
-fn mended(state: &State) -> Vec<Mended> {
+fn fixed(state: &State) -> Vec<Mended> {
     let one = |(step, record): (&String, &aye_core::journal::StepRecord)| {
         let code = record.edits.as_ref()?.set.get("code")?.as_str()?;
         let well = record.status == StepStatus::Completed;
@@ -125,7 +201,7 @@ struct Patch {
 impl Patch {
     fn of(
         state: &State,
-        mended: &Mended,
+        fixed: &Mended,
         journal: &JournalReader,
         context: &Context,
     ) -> Result<Self, Error> {
@@ -138,30 +214,31 @@ impl Patch {
             source,
         })?;
         let moved = || Error::Refused {
-            message: format!("`{}` is not in {} any more", mended.step, path.display()),
+            message: format!("`{}` is not in {} any more", fixed.step, path.display()),
             hint: Some("change it by hand".to_owned()),
         };
         let read = |text: &str| {
             let file = SkillFile::from_text(path.clone(), text.to_owned());
             let file = file.or_lenient(context.settings.lenient);
             let flow = file.flows.iter().find(|flow| skill_name(flow) == state.started.skill);
-            flow.and_then(|flow| block(flow, &mended.step)).cloned()
+            flow.and_then(|flow| block(flow, &fixed.step)).cloned()
         };
         let block = read(&before).ok_or_else(moved)?;
-        // What somebody else changed there meanwhile must not be undone.
+        // What someone else changed there meanwhile must not be undone.
         let begun = journal.source(&state.started.source)?.and_then(|source| read(&source.text));
         let same = |code: &str| code.trim_end() == block.value.trim_end();
-        if !begun.is_some_and(|begun| same(&begun.value)) && !same(&mended.code) {
+        if !begun.is_some_and(|begun| same(&begun.value)) && !same(&fixed.code) {
             return Err(Error::Refused {
                 message: format!(
                     "`{}` in {} has changed since the run began",
-                    mended.step,
+                    fixed.step,
                     path.display()
                 ),
                 hint: Some("change it by hand; `aye show RUN --json` has the code".to_owned()),
             });
         }
-        let after = patch_block(&before, block.span, &block.value, &mended.code)
+        let code = ending_as(&block.value, &fixed.code);
+        let after = patch_block(&before, block.span, &block.value, &code)
             .map_err(|error| Error::Refused { message: error.message, hint: Some(error.hint) })?;
         if after == before {
             let message = format!("{} has the change already", path.display());
@@ -177,7 +254,7 @@ impl Patch {
     /// The whole file or the old one.
     fn write(&self) -> Result<(), Error> {
         let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
-        // Somebody thought about it for a while.
+        // Someone thought about it for a while.
         refuse_links(&self.workspace, &self.path)?;
         let changed = std::fs::read_to_string(&self.path).map_err(failed)? != self.before;
         if changed {
@@ -204,6 +281,13 @@ fn block<'a>(flow: &'a Flow, step: &str) -> Option<&'a Template> {
     flow.nodes.iter().find_map(|node| within(&node.step, step))
 }
 
+/// The new code, ending as the old one does: a block may have a last line
+/// without an end, and code that someone sends usually has one.
+fn ending_as(old: &str, new: &str) -> String {
+    let (kept, ending) = (new.trim_end_matches('\n'), old.trim_end_matches('\n').len());
+    format!("{kept}{}", &old[ending..])
+}
+
 /// Nobody can be asked here.
 fn nobody() -> Error {
     Error::Refused {
@@ -212,7 +296,7 @@ fn nobody() -> Error {
     }
 }
 
-/// What somebody says to it; nothing if nobody is there.
+/// What someone says to it; nothing if nobody is there.
 pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
     let posed = QuestionContext::alone(&question, None);

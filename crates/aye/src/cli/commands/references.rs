@@ -87,11 +87,12 @@ fn unknown_tool(
     tools: &Tools,
     context: &Context,
 ) -> Option<Diagnostic> {
-    // A project that names no tools may get them from elsewhere.
-    if context.settings.tools.is_empty() {
+    let error = tools.unknown(tool)?;
+    // A project that names no tools may get them from elsewhere; what is written
+    // in another way here is not among them.
+    if context.settings.tools.is_empty() && !Tools::is_written_otherwise(tool) {
         return None;
     }
-    let error = tools.unknown(tool)?;
     let said = Diagnostic::warning("unknown-tool", error.message).label(tool.span, "");
     Some(match error.hint {
         Some(hint) => said.hint(hint),

@@ -33,7 +33,7 @@ pub struct ResumeArgs {
     /// Never ask on this terminal; pause instead
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
-    /// Go on in the background; questions wait in `aye inbox`
+    /// Run in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
     /// What is shown of the steps' output.
@@ -61,8 +61,8 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     drive(active, ask_mode, &there)
 }
 
-/// Reads the secrets that are given again, and asks for the others if somebody
-/// is there; the exit code if they would rather not go on.
+/// Reads the secrets that are given again, and asks for the others if someone
+/// is there; the exit code if they would rather not continue.
 pub(super) fn ask_for_secrets(
     run: &LoadedRun,
     pairs: &[String],

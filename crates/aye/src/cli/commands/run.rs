@@ -59,9 +59,12 @@ pub struct RunArgs {
     /// Never ask on this terminal; pause instead
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
-    /// Go on in the background; questions wait in `aye inbox`
+    /// Run in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
+    /// Refuse instead of waiting if another run has the name of its `concurrency`
+    #[arg(long)]
+    pub no_wait: bool,
     /// The environment it runs against, e.g. stage or production
     #[arg(long, value_name = "NAME", env = environment::ENVIRONMENT, hide_env_values = true)]
     pub environment: Option<String>,
@@ -77,7 +80,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let context = &context.showing(args.shown.output);
     if args.detach && args.dry_run {
         let message = "`--detach` and `--dry-run` cannot be used together";
-        return Err(Error::usage(message, "a dry run runs nothing that could go on"));
+        return Err(Error::usage(message, "a dry run starts nothing"));
     }
     let scheduled;
     let context = match args.schedule {
@@ -110,7 +113,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         (None, None) => None,
     };
     let environment = args.environment;
-    let prepared = Prepared { skill, inputs, environment, range, yes: args.yes };
+    let (yes, no_wait) = (args.yes, args.no_wait);
+    let prepared = Prepared { skill, inputs, environment, range, yes, no_wait };
     if args.dry_run {
         let plan = context.plan(&prepared)?;
         match context.json {

@@ -1,5 +1,6 @@
 //! `aye runs`.
 
+use aye_core::id::RunId;
 use clap::builder::{FalseyValueParser, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -28,7 +29,7 @@ pub struct RunsArgs {
     /// Only runs of this skill
     #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
-    /// Only runs that stand like this
+    /// Only runs with this status
     #[arg(
         long,
         value_name = "STATUS",
@@ -69,6 +70,10 @@ struct Listed<'a> {
     driven: bool,
     step: Option<&'a str>,
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_for: Option<&'a str>,
     environment: Option<&'a str>,
     user: &'a str,
     started: Timestamp,
@@ -123,7 +128,7 @@ pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Err
 
 fn listed(run: &ListedRun, now: Timestamp) -> Listed<'_> {
     let ListedRun { row, driven } = run;
-    // The same as in `aye show`: up to now while somebody drives it.
+    // The same as in `aye show`: up to now while someone drives it.
     let so_far = if *driven { now } else { row.updated };
     let until = row.ended.unwrap_or(so_far);
     Listed {
@@ -134,6 +139,8 @@ fn listed(run: &ListedRun, now: Timestamp) -> Listed<'_> {
         driven: *driven,
         step: row.step.as_deref(),
         message: row.message.as_deref(),
+        concurrency: row.concurrency.as_deref(),
+        waits_for: row.waits_for_name().map(|(_, holder)| holder.as_str()),
         environment: row.environment.as_deref(),
         user: &row.driver.user,
         started: row.started,
@@ -154,7 +161,9 @@ fn line(
     let standing = run.standing();
     let (glyph, tone) = look(standing);
     let mark = paint.text(tone, paint.glyph(glyph));
+    let waits = row.waits_for_name();
     let about = match (&row.message, &row.step) {
+        _ if waits.is_some() => waits.map(waits_for).unwrap_or_default(),
         (_, Some(step)) if !row.status.is_ended() => format!("at {}", escape_control_line(step)),
         (Some(message), _) => escape_control(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
@@ -183,6 +192,11 @@ fn line(
     format!("{}\n", text.trim_end())
 }
 
+/// What a run waits for that another run has.
+fn waits_for((name, holder): (&str, &RunId)) -> String {
+    format!("waits for run {holder} ({})", escape_control_line(name))
+}
+
 /// How long ago, as people say it.
 pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     match now.as_millisecond() - then.as_millisecond() {
@@ -200,6 +214,7 @@ pub(super) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
 pub(super) fn look(standing: RunStanding) -> (Glyph, Tone) {
     match standing {
         RunStanding::Running => (Glyph::Running, Tone::Ask),
+        RunStanding::Queued => (Glyph::Paused, Tone::Ask),
         RunStanding::Waiting => (Glyph::Asking, Tone::Ask),
         RunStanding::Paused => (Glyph::Paused, Tone::Warn),
         RunStanding::CutOff => (Glyph::Asking, Tone::Warn),

@@ -43,7 +43,7 @@ pub struct ScheduleArgs {
 
 #[derive(Debug, Subcommand)]
 enum ScheduleCommand {
-    /// Run a skill by the clock: a systemd timer, or a line of the crontab
+    /// Run a skill on a schedule: a systemd timer, or a line of the crontab
     Add(AddArgs),
     /// List the schedules
     #[command(after_help = "Examples:\n  aye schedule list\n  aye schedule list --json")]

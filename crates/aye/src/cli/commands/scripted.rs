@@ -56,7 +56,7 @@ pub struct Asking {
 /// How an answer came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    /// Somebody gave it.
+    /// Someone gave it.
     Given,
     /// `--yes`.
     Override,

@@ -25,7 +25,7 @@ Examples:
 Programs of this user find address and token in `AYE_HOME/serve.json`:
   curl -H \"Authorization: Bearer $(jq -r .token serve.json)\" $(jq -r .url serve.json)/api/v1/runs";
 
-/// Where it listens unless somebody says.
+/// Where it listens unless someone says.
 pub(super) const ADDRESS: &str = "127.0.0.1:8740";
 
 // Options of `aye serve`.
@@ -65,6 +65,8 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<u8, Error> {
         None => {}
     }
     let served = Arc::new(context.runtime.started_by(StartedBy::Server));
+    // What drivers could not tell, and what is due later.
+    let _messages = served.deliver_messages();
     let assistants = Arc::new(context.runtime.started_by(StartedBy::Assistant));
     let options = serve::Options {
         listen: args.listen.clone(),

@@ -13,8 +13,11 @@ use crate::report::{
     Around, Now, decisions, markdown, ran_for, standing, step_story, stopped_inside,
 };
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{RunDetails, RunHistory, RunStanding, process_of};
+use aye_runtime::usecases::{
+    MessageRow, MessageState, RunDetails, RunHistory, RunStanding, process_of,
+};
 
+use super::notify::{message_json, message_line};
 use super::output::{print, print_json, print_words};
 use super::runs::ms_between;
 
@@ -48,18 +51,36 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
         let args = ShowArgs { run: run_inside, step: None, markdown: args.markdown };
         return run(&args, context);
     }
+    let messages = context.messages(&story.state.run)?;
     if context.json {
         let mut value = as_json(&story, driven.then(|| context.now()));
         value["driven"] = driven.into();
-        value["status"] = json!(RunStanding::of_status(story.state.status(), driven, waiting));
+        let standing = RunStanding::of_status(story.state.status(), driven, waiting);
+        value["status"] = json!(standing.or_queued(story.state.waits_for_name().is_some()));
+        let messages: Vec<Value> = messages.iter().map(message_json).collect();
+        if !messages.is_empty() {
+            value["messages"] = messages.into();
+        }
         print_json(&value)?;
     } else if args.markdown {
         print(&markdown(&story, driven.then(|| context.now())))?;
     } else {
         let text = crate::report::story(&story, now, context.paint_out);
         print_words(&(text + &standing(&story.state, around, context.paint_out)))?;
+        for row in messages.iter().filter(|row| is_news(row)) {
+            print(&message_line(row, context.paint_out, context.now()))?;
+        }
     }
     Ok(0)
+}
+
+/// What was told, and what could not be; not what is due later or was not needed.
+fn is_news(row: &MessageRow) -> bool {
+    match row.state {
+        MessageState::Sent | MessageState::Retracted | MessageState::Failed => true,
+        MessageState::Waiting => row.attempts > 0,
+        MessageState::Withdrawn => false,
+    }
 }
 
 /// One step in full.
@@ -133,6 +154,15 @@ fn as_json(story: &RunHistory, now: Option<Timestamp>) -> Value {
         "decisions": decisions(story),
         "events": events,
     });
+    if let Some(claim) = &state.claim {
+        let waits = claim.waiting.as_ref();
+        value["concurrency"] = json!({
+            "name": claim.name,
+            "held": claim.held,
+            "waits_for": waits.map(|waiting| &waiting.holder),
+            "since": waits.map(|waiting| waiting.since),
+        });
+    }
     if let Some(item) = state.started.parent.as_ref().and_then(|parent| parent.item.as_ref()) {
         value["item"] = json!(item);
     }

@@ -34,7 +34,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct StatsArgs {
-    /// The skill's name
+    /// The skill's name, a file, or FILE#NAME
     pub skill: String,
     /// How many runs, the newest
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 30)]
@@ -46,8 +46,7 @@ pub struct StatsArgs {
 
 pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<u8, Error> {
     let since = args.since.as_deref().map(|text| moment(text, context.now())).transpose()?;
-    // FILE#NAME names it too.
-    let skill = args.skill.rsplit('#').next().unwrap_or(&args.skill).to_owned();
+    let skill = context.name_of_skill(&args.skill)?;
     let stats = context.stats(&StatsRequest { skill, last: args.last, since })?;
     match context.json {
         true => print_json(&stats)?,

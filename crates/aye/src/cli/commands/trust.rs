@@ -48,7 +48,7 @@ pub struct TrustArgs {
     pub remove: bool,
 }
 
-/// What somebody said to what they were shown.
+/// What someone said to what they were shown.
 pub(super) enum Said {
     /// Yes.
     Yes,

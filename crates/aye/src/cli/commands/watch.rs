@@ -179,7 +179,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Who watches should know that somebody is waited for.
+    /// Who watches should know that someone is waited for.
     fn mention_questions(&mut self, context: &Context) {
         for (lane, seen) in self.runs.values().enumerate() {
             let Phase::Asking { question, .. } = &seen.state.phase else { continue };

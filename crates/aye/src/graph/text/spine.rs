@@ -7,7 +7,7 @@ use super::super::diagram::{Diagram, Link, Mood, What};
 /// Shapes that follow each other when all goes well.
 pub(super) struct Chain<'a> {
     pub(super) shapes: Vec<usize>,
-    /// Where it goes on, if that stands in another place of the page.
+    /// Where it continues, if that stands in another place of the page.
     pub(super) onward: Option<&'a Link>,
 }
 

@@ -56,6 +56,7 @@ pub(super) struct Learn {
     #[serde(default)]
     args: Map<String, Value>,
     first: Option<Act>,
+    replace: Option<Act>,
     about: String,
     skill: Option<String>,
     step: Option<String>,
@@ -64,7 +65,8 @@ pub(super) struct Learn {
 /// Keeps a fix that an assistant proposes; a person has to agree to it.
 pub(super) fn learn(server: &ServerState, args: &Learn, by: &str) -> Result<Told, Error> {
     let args = args.clone();
-    let change = Change { args: args.args, first: args.first, ..Change::default() };
+    let Learn { first, replace, .. } = args.clone();
+    let change = Change { args: args.args, first, replace, ..Change::default() };
     let from = Origin {
         kind: OriginKind::Assistant,
         by: by.to_owned(),

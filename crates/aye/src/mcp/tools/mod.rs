@@ -46,6 +46,8 @@ pub(super) async fn call(
         }
         "skill_retry_step" => runs::retry(&call, request).await,
         "skill_cancel" => runs::cancel(&call, request).await,
+        "skill_change" => runs::change(&call, request).await,
+        "tool_try" => runs::try_tool(&call, request).await,
         "run_list" => look(&call, request, runs::list).await,
         "inbox" => look(&call, request, |server, _: &Nothing| runs::inbox(server)).await,
         "skill_logs" => look(&call, request, logs::read).await,

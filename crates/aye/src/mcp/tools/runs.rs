@@ -1,11 +1,12 @@
 //! `skill_run`, `skill_status`, `skill_continue`, `skill_retry_step`,
-//! `skill_cancel` and `inbox`.
+//! `skill_cancel`, `skill_change`, `tool_try`, `run_list` and `inbox`.
 
 use std::time::Duration;
 
 use aye_core::advice::Advice;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::Request;
+use aye_core::machine::MOST_EDITS;
 use aye_core::question::{Channel, Edits, FixScope, Purpose};
 use aye_core::skill::Given;
 use rmcp::ErrorData;
@@ -23,7 +24,7 @@ use crate::mcp::server_state::ServerState;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{
-    Prepared, QuestionState, RunFilter, RunStatus, Sent, SkillError, Warning,
+    ChangeRequest, Prepared, QuestionState, RunFilter, RunStatus, Sent, SkillError, Warning,
 };
 
 /// How many questions are listed.
@@ -40,11 +41,11 @@ struct Run {
     environment: Option<String>,
 }
 
-/// What came of a call that begins or goes on with a run.
+/// What came of a call that begins or continues with a run.
 enum Begun {
     /// It only told something.
     Told(Told),
-    /// A run goes on; a note, if something is to be said.
+    /// A run continues; a note, if something is to be said.
     Run(RunId, Option<String>),
     /// The assistant has seen this question of the run and leaves it to the person.
     Seen(RunId, QuestionId, &'static str),
@@ -56,12 +57,16 @@ pub(super) async fn run(
 ) -> Result<CallToolResponse, ErrorData> {
     let begun = work(call, request, |server, args: Run, _| {
         let runtime = &server.runtime;
+        let mut again = json!({ "skill": args.skill, "inputs": args.inputs });
+        if let Some(environment) = &args.environment {
+            again["environment"] = environment.as_str().into();
+        }
         let skill = runtime.check_skill(&args.skill).map_err(SkillError::with_places)?;
         let given = args.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
         let prepared = runtime.prepare(skill, given.collect())?;
         let prepared = Prepared { environment: args.environment, ..prepared };
         if args.dry_run {
-            return Ok(Begun::Told(planned(&runtime.plan(&prepared)?)?));
+            return Ok(Begun::Told(planned(&runtime.plan(&prepared)?, &again)?));
         }
         // What was left out of the settings is said: the run itself is silent.
         let mut note = None;
@@ -86,7 +91,7 @@ async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
     call.assistant.blocking(move |server| work(server, args, by)).await
 }
 
-/// Stays with the run that was begun or goes on.
+/// Stays with the run that was begun or continues.
 async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
     match begun {
         Ok(Begun::Run(run, note)) => call.attend(run, note, None).await,
@@ -98,7 +103,7 @@ async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResp
     }
 }
 
-fn planned(plan: &aye_runtime::dry_run::Plan) -> Result<Told, Error> {
+fn planned(plan: &aye_runtime::dry_run::Plan, run: &Value) -> Result<Told, Error> {
     let shown =
         serde_json::to_value(plan).map_err(|source| Error::Json { what: "the plan", source })?;
     let text =
@@ -106,10 +111,53 @@ fn planned(plan: &aye_runtime::dry_run::Plan) -> Result<Told, Error> {
     let data = json!({
         "status": catalog::PLANNED, "skill": plan.skill, "plan": shown,
         "message": "nothing was run: this is what would happen",
-        "next": [{ "tool": "skill_run", "when": "the same call without dry_run, if the person agrees" }],
+        "next": [{ "tool": "skill_run", "arguments": run, "when": "if the person agrees" }],
     });
     let text = budget::quoted(&text);
     Ok(Told { data, text: format!("nothing was run; this is what would happen:\n{text}") })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeSkill {
+    skill: String,
+    old: String,
+    new: String,
+    about: String,
+}
+
+/// Proposes a change of a skill's file; a person accepts it or does not.
+pub(super) async fn change(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let begun = work(call, request, |server, args: ChangeSkill, by| {
+        let ChangeSkill { skill, old, new, about } = args;
+        let request = ChangeRequest { skill, old, new, about, by };
+        let run = server.runtime.propose_change(&request, &mut |_| {})?;
+        Ok(Begun::Run(run, Some("the file changes only if the person accepts this".to_owned())))
+    });
+    go(call, begun.await?).await
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TryTool {
+    tool: String,
+    #[serde(default)]
+    args: Map<String, Value>,
+}
+
+/// Calls a tool that only looks, in a run of its own.
+pub(super) async fn try_tool(
+    call: &Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let begun = work(call, request, |server, args: TryTool, _| {
+        let run = server.runtime.try_tool(&args.tool, &args.args, &mut |_| {})?;
+        Ok(Begun::Run(run, None))
+    });
+    go(call, begun.await?).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,7 +174,7 @@ pub(super) async fn status(
 ) -> Result<CallToolResponse, ErrorData> {
     let found = work(call, request, |server, args: Status, _| {
         let handle = server.handles.open(&args.execution_id, &server.runtime.journal()?)?;
-        // The question whose id this is is no news; any other one is.
+        // The question whose id this is is not news; any other one is.
         let open = handle.question.filter(|(row, _)| row.state == QuestionState::Open);
         Ok((handle.outer.id, open.map(|(row, _)| row.id.to_string()), args.wait))
     });
@@ -215,7 +263,7 @@ fn advise(server: &ServerState, handle: &Handle, advice: Advice) -> Result<(), E
     }
 }
 
-/// Hands on what a person said; the run goes on with it.
+/// Hands on what a person said; the run continues with it.
 fn relay(
     server: &ServerState,
     handle: Handle,
@@ -265,10 +313,24 @@ pub(super) async fn retry(
             });
         }
         let edited = !args.args.is_empty() || args.mode == Mode::Replace;
+        let state = server.runtime.journal()?.state(&handle.row.id)?;
+        let changed = state.steps.get(&args.step).map_or(0, |record| record.edited);
+        if edited && changed >= MOST_EDITS {
+            let step = crate::paint::escape_control_line(&args.step);
+            return Err(Error::Refused {
+                message: format!("`{step}` was changed {changed} times: it takes no more changes"),
+                hint: Some(
+                    "call without `args` to try it once more as it is, propose a change of the \
+                     skill with `skill_change`, or leave it to the person"
+                        .to_owned(),
+                ),
+            });
+        }
         let edits = edited.then(|| Edits {
             set: args.args,
             only: args.mode == Mode::Replace,
-            remember: args.remember,
+            // What works is proposed; a person decides whether it is used.
+            remember: args.remember.or(Some(FixScope::Step)),
         });
         let value = if edited { EDIT } else { "retry" };
         relay(server, handle, value.to_owned(), args.reason, edits, by)
@@ -334,6 +396,7 @@ pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> 
     for row in journal.runs(&filter)? {
         let status = match (row.status, row.waiting) {
             (RunStatus::Running | RunStatus::Paused, 1..) => "waiting",
+            (RunStatus::Running, _) if row.waits_for_name().is_some() => "queued",
             (status, _) => status.word(),
         };
         let wanted = args.status.as_deref().is_none_or(|wanted| wanted == status);
@@ -347,8 +410,11 @@ pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> 
         let message = budget::line(row.message.as_deref().unwrap_or_default(), budget::VALUE);
         let id = server.handles.of_run(&row.id);
         let line = format!(
-            "- {status}: {} ({}, started {}) {message} execution_id {id}",
-            row.skill, row.id, row.started
+            "- {status}: {} ({}, started {}), execution_id {id}{}{message}",
+            row.skill,
+            row.id,
+            row.started,
+            if message.is_empty() { "" } else { ": " },
         );
         lines.push(crate::paint::escape_control_line(&line));
         runs.push(json!({
@@ -397,7 +463,7 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
         found.push(shown);
     }
     if open.len() > MOST {
-        lines.push(format!("and {} more: `aye inbox` lists them all", open.len() - MOST));
+        lines.push(format!("and {} more", open.len() - MOST));
     }
     let text = if lines.is_empty() { "nothing waits".to_owned() } else { lines.join("\n") };
     Ok(Told { data: json!({ "questions": found }), text })

@@ -24,8 +24,8 @@ pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
         let file = file.or_lenient(context.settings.lenient);
         if file.has_errors() {
             found.push(json!({ "skill": shown, "file": shown, "broken": true,
-                "description": "has errors: `aye check` shows them" }));
-            lines.push(escape_control_line(&format!("- {shown}: has errors")));
+                "description": "has errors: skill_describe shows them" }));
+            lines.push(escape_control_line(&format!("- {shown}: has errors, see skill_describe")));
         }
         for flow in &file.flows {
             let about = flow.skill.description.as_deref().unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
         }
     }
     let text = match lines.len() {
-        0 => "there are no skills here; `aye init` makes a first one".to_owned(),
+        0 => "there are no skills here; the person can make a first one with `aye init`".to_owned(),
         _ => lines.join("\n"),
     };
     let mut data = json!({ "skills": found });

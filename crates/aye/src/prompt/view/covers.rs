@@ -1,5 +1,5 @@
 //! What a yes covers: everything that decides what runs, in full where it is
-//! short; what has changed since somebody agreed; what is not covered.
+//! short; what has changed since someone agreed; what is not covered.
 
 use aye_core::facts::{Fact, FactKind};
 use aye_core::question::Question;
@@ -22,7 +22,7 @@ pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let question = posed.question;
     let mut lines = Vec::new();
     if !question.changed.is_empty() {
-        push(&mut lines, "Changed since somebody agreed:", Some(Tone::Warn), look);
+        push(&mut lines, "Changed since the last yes:", Some(Tone::Warn), look);
         for change in &question.changed {
             push(&mut lines, &cut(&change.line()), Some(Tone::Warn), look);
         }

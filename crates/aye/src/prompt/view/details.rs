@@ -1,4 +1,4 @@
-//! What somebody may want to know before answering.
+//! What someone may want to know before answering.
 
 use aye_core::journal::{State, StepRecord, StepStatus};
 use aye_core::question::{Purpose, Question};
@@ -11,9 +11,8 @@ use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_runtime::advisor::Beside;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::{QuestionContext, expiry_words};
 
-use super::footer::outcome_in_words;
 use super::{Look, Part, advice, covers};
 
 /// How many steps back one looks.
@@ -49,7 +48,7 @@ pub(super) fn details(
     for offer in &question.options {
         let says = match (&offer.description, offer.action) {
             (Some(description), _) => description.clone(),
-            (None, ChoiceAction::Proceed) => "goes on".to_owned(),
+            (None, ChoiceAction::Proceed) => "continues".to_owned(),
             (None, ChoiceAction::Cancel) => "declines".to_owned(),
             (None, ChoiceAction::Skip) => "leaves the step out".to_owned(),
         };
@@ -63,7 +62,7 @@ pub(super) fn details(
     }
     if let Some(deadline) = posed.deadline {
         let at: String = deadline.to_string().chars().skip(11).take(8).collect();
-        rows.row("until", &format!("{at} UTC, {}", outcome_in_words(posed)), None);
+        rows.row("until", &format!("{at} UTC, {}", expiry_words(posed)), None);
     }
     if let Some(run) = posed.run {
         rows.row("id", question.id.as_str(), None);

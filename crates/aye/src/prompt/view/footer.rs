@@ -1,17 +1,14 @@
 //! The last line: how long is left, what happens then, and which keys help.
 
-use aye_core::journal::State;
-use aye_core::question::Question;
-use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
-use crate::paint::{Glyph, Tone, escape_control};
+use crate::paint::{Glyph, Tone};
 use crate::prompt::dialog::{Dialog, Escape, Stage};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_runtime::advisor::Beside;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::{QuestionContext, expiry_words};
 
 use super::{Look, Part, advice};
 
@@ -45,7 +42,7 @@ pub(super) fn footer(
         let countdown = Styled::new()
             .tone(Tone::Ask, format!("{spinner} "))
             .tone(tone, format!("{} left", left_in_words(seconds)));
-        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", outcome_in_words(posed)));
+        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", expiry_words(posed)));
         left = vec![countdown.then(outcome)];
     }
     let between = format!(" {} ", look.paint.glyph(Glyph::Dot));
@@ -121,33 +118,6 @@ pub(super) fn left_in_words(seconds: i64) -> String {
         60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
         3600..86_400 => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{}d {}h", seconds / 86_400, seconds % 86_400 / 3600),
-    }
-}
-
-/// What happens when the time is up.
-pub(super) fn outcome_in_words(posed: &QuestionContext<'_>) -> String {
-    let question = posed.question;
-    let of_run = posed.run.and_then(State::deadline);
-    if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {
-        return "then the run ends".to_owned();
-    }
-    match (&question.default, question.kind) {
-        (Some(_), AskKind::Input) if question.secret => "then the default".to_owned(),
-        (Some(default), AskKind::Input) => format!("then `{}`", escape_control(default)),
-        (Some(default), _) => format!("then {}", label(question, default)),
-        (None, _) if posed.run.is_none() => "then no answer".to_owned(),
-        (None, _) => "then no".to_owned(),
-    }
-}
-
-fn label(question: &Question, value: &str) -> String {
-    let yes_no = question.yes_and_no();
-    let position = question.options.iter().position(|offer| offer.value == value);
-    match (position, yes_no) {
-        (Some(at), Some((yes, _))) if at == yes => "yes".to_owned(),
-        (Some(_), Some(_)) => "no".to_owned(),
-        (Some(at), None) => escape_control(&question.options[at].label),
-        (None, _) => escape_control(value),
     }
 }
 

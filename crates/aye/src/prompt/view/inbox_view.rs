@@ -19,7 +19,7 @@ const WHOLE: usize = 10_000;
 pub struct Item {
     /// Its id.
     pub id: String,
-    /// What is asked; its first line is shown. It is somebody else's text.
+    /// What is asked; its first line is shown. It is someone else's text.
     pub asked: String,
     /// Where it comes from and how long it waits. So is this.
     pub note: String,

@@ -10,7 +10,7 @@ use crate::prompt::wrap::wrap;
 
 use super::{Look, Part};
 
-/// Fewer lines than this are no list.
+/// Fewer lines than this are not a list.
 const FEWEST: usize = 3;
 /// Between a label and its description.
 const GAP: usize = 2;

@@ -10,9 +10,9 @@ use crate::prompt::answers::Wanted;
 use crate::prompt::dialog::default_offer;
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::{Beside, News};
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::{QuestionContext, expiry_words};
 
-use super::footer::{left_in_words, outcome_in_words, seconds_left};
+use super::footer::{left_in_words, seconds_left};
 use super::{Look, Part, advice, details, head, rules};
 
 fn render(lines: &[Styled], look: Look) -> Vec<String> {
@@ -109,7 +109,7 @@ pub fn plain_ask(
     }
     if let Some(deadline) = posed.deadline {
         let left = left_in_words(seconds_left(deadline, now));
-        ask.push_str(&format!(", within {left}, {}", outcome_in_words(posed)));
+        ask.push_str(&format!(", within {left}, {}", expiry_words(posed)));
     }
     let bar = look.bar(Part::Last).render(Paint { color: false, ..look.paint });
     format!("{bar}{ask}: ")

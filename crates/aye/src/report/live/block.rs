@@ -95,6 +95,14 @@ impl Block<'_> {
             let row =
                 self.layout.row(&Row { mark, depth, name: &name, text, result: "", right: "" });
             rows.push(Active { row, tail: None });
+        } else if let Some(words) = &lane.waits {
+            let mark = (Glyph::Paused, Tone::Warn);
+            let (name, text) = match name.as_str() {
+                "" => ("waiting", words.clone()),
+                name => (name, format!("waits {words}")),
+            };
+            let row = Row { mark, depth, name, text: &text, result: "", right: "" };
+            rows.push(Active { row: self.layout.row(&row), tail: None });
         } else if let Some(current) = lane.current.as_ref().filter(|now| !now.has_heading(lane)) {
             let (mark, text) = self.said_of(id, current);
             let right = self.time(current, action);

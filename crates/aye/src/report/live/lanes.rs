@@ -30,6 +30,8 @@ pub(super) struct Lane {
     pub(super) current: Option<Current>,
     /// The question that is open.
     pub(super) asks: Option<OpenQuestion>,
+    /// What it waits for that another run has, in words.
+    pub(super) waits: Option<String>,
     /// The step whose question was answered last.
     pub(super) answered: Option<String>,
     /// What the step has written.
@@ -78,7 +80,7 @@ pub(super) struct Progress {
     pub(super) items: usize,
     pub(super) done: usize,
     pub(super) failed: usize,
-    /// All of them were begun while somebody watched.
+    /// All of them were begun while someone watched.
     pub(super) counted: bool,
 }
 
@@ -154,6 +156,10 @@ impl Lanes {
                 let queued = matches!(event.kind, EventKind::StepQueued { .. });
                 lane.current.iter_mut().for_each(|current| current.queued = queued);
             }
+            EventKind::ConcurrencyWaiting { .. } => {
+                lane.waits = waits(state);
+            }
+            EventKind::ConcurrencyAcquired { .. } => lane.waits = None,
             EventKind::ConfirmationRequired(question) => {
                 let message = first_words(&question.message);
                 lane.asks = Some(OpenQuestion { step: question.step.clone(), message });
@@ -227,12 +233,20 @@ impl Lanes {
             began: state.started_at,
             current: Current::resumed(state, paint),
             asks: None,
+            waits: waits(state),
             answered: None,
             output: KeptOutput::default(),
             failure_shown: false,
             last_text: String::new(),
         }
     }
+}
+
+/// What a run waits for that another run has.
+fn waits(state: &State) -> Option<String> {
+    let (name, waiting) = state.waits_for_name()?;
+    let name = escape_control_line(name);
+    Some(format!("for run {}, which has the name `{name}`", waiting.holder))
 }
 
 /// Whether a step has ended, or was left out.
@@ -270,7 +284,7 @@ impl Current {
         }
     }
 
-    /// The step that a run was at before somebody took it up.
+    /// The step that a run was at before someone took it up.
     fn resumed(state: &State, paint: Paint) -> Option<Self> {
         let Phase::Running { step, nested, attempt, .. } = &state.phase else { return None };
         let record = state.steps.get(step)?;

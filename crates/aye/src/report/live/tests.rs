@@ -185,3 +185,97 @@ fn a_program_that_had_the_terminal_leaves_it_at_a_new_line() {
     \e[0m<39> \e[Ksaid meanwhile
     ");
 }
+
+/// Something that happened so many milliseconds after the beginning.
+fn later(seq: u64, ms: i64, more: Value) -> Event {
+    let mut event = event(seq, more);
+    event.at += SignedDuration::from_millis(ms);
+    event
+}
+
+fn step_started(seq: u64, ms: i64, step: &str, execution: u32) -> Event {
+    later(
+        seq,
+        ms,
+        json!({
+            "type": "step_started", "step": step, "kind": "command", "execution": execution,
+            "attempt": 1, "command": "true",
+        }),
+    )
+}
+
+fn step_completed(seq: u64, ms: i64, step: &str, execution: u32) -> Event {
+    later(
+        seq,
+        ms,
+        json!({
+            "type": "step_completed", "step": step, "execution": execution, "output": step,
+            "value": "",
+        }),
+    )
+}
+
+/// What is written while these follow the beginning of a run of `text`; nobody ticks.
+fn followed(text: &str, events: &[Event]) -> String {
+    let flow = Flow::compile(aye_core::skill::parse("s.yaml", text).skills.remove(0));
+    let out = Written::default();
+    let paint = Paint { color: false, unicode: true };
+    let mut report =
+        LiveReport::new(out.clone(), paint, Verbosity::Normal, OutputMode::Failed, &flow);
+    report.window = || (40, 12);
+    report.foreground = || true;
+    let first = begin();
+    let mut state = State::begin(&first).expect("a state");
+    report.event(Place::RUN, &first, &state);
+    for event in events {
+        out.0.borrow_mut().clear();
+        state.apply(event).expect("a state");
+        report.event(Place::RUN, event, &state);
+    }
+    let bytes = out.0.borrow().clone();
+    String::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn the_plan_is_painted_although_every_step_is_short() {
+    let events = |ms: i64| {
+        [
+            step_started(2, 1, "build", 1),
+            step_completed(3, ms, "build", 1),
+            step_started(4, ms, "test", 2),
+        ]
+    };
+    assert!(!followed(SKILL, &events(20)).contains("ship"), "it is early");
+    let text = followed(SKILL, &events(120));
+    assert!(text.contains("▸ test") && text.contains("· ship"), "{}", shown(&text));
+}
+
+#[test]
+fn the_plan_has_the_steps_of_finally_and_none_that_will_not_be_reached() {
+    let skill = "name: s\nsteps:\n- {name: a, command: x}\n- {name: b, command: x}\nfinally:\n- {name: tell, command: x}\n- {name: tidy, command: x}\n";
+    let begun = followed(skill, &[step_started(2, 200, "a", 1)]);
+    for row in ["▸ a", "· b", "· tell", "· tidy"] {
+        assert!(begun.contains(row), "{row}: {}", shown(&begun));
+    }
+    let failed = later(
+        3,
+        210,
+        json!({
+            "type": "step_failed", "step": "a", "execution": 1, "outcome": "failure", "message": "exit code 1",
+        }),
+    );
+    let finishing = later(
+        4,
+        220,
+        json!({
+            "type": "skill_finishing", "status": "failed", "why": "step_failed", "message": "m", "step": "a",
+            "until": "2026-11-16T05:52:49.884Z",
+        }),
+    );
+    let text = followed(
+        skill,
+        &[step_started(2, 1, "a", 1), failed, finishing, step_started(5, 400, "tell", 2)],
+    );
+    assert!(text.contains("▸ tell") && text.contains("· tidy"), "{}", shown(&text));
+    assert!(!text.contains("· b"), "{}", shown(&text));
+}

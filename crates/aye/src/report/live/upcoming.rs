@@ -20,6 +20,8 @@ pub(super) struct Plan {
     /// The step that was entered last.
     current: Option<String>,
     range: Option<Range>,
+    /// How the run ends is decided: only `finally` is still to come.
+    finishing: bool,
     /// The longest name inside, with what stands in front of it.
     longest_item: usize,
 }
@@ -28,6 +30,7 @@ impl Plan {
     /// Takes in what happened in the run itself.
     pub(super) fn event(&mut self, event: &Event, state: &State) {
         self.range.clone_from(&state.started.range);
+        self.finishing = state.finally.is_some();
         if matches!(event.kind, EventKind::SkillResumed { .. }) {
             self.seen.extend(state.steps.keys().cloned());
             self.current.clone_from(&state.current);
@@ -70,24 +73,40 @@ impl Plan {
         if matches!(self.range, Some(Range::Only(_))) {
             return Vec::new();
         }
-        let mut next = match &self.current {
-            Some(step) => flow.find(step).and_then(|at| follow(flow, at)),
-            None => match flow.start {
-                Target::Step(first) => Some(first),
-                Target::End(_) => None,
-            },
-        };
+        let mut next = self.next(flow);
         let mut on_the_way: HashSet<usize> = HashSet::new();
         let mut steps = Vec::new();
-        while let Some(at) = next.filter(|at| on_the_way.insert(*at)) {
+        let finally = flow.body().len()..flow.nodes.len();
+        let mut add = |at: usize| {
             let step = &flow.nodes[at].step;
             if !self.seen.contains(&step.name.value) {
                 let text = step.description.as_ref().map(|text| first_line(text, paint));
                 steps.push((escape_control_line(&step.name.value), text.unwrap_or_default()));
             }
+        };
+        while let Some(at) = next.filter(|at| !finally.contains(at) && on_the_way.insert(*at)) {
+            add(at);
             next = follow(flow, at);
         }
+        // It follows however the rest ends.
+        finally.for_each(add);
         steps
+    }
+
+    /// Where the steps that are still to come begin.
+    fn next(&self, flow: &Flow) -> Option<usize> {
+        let first = match flow.start {
+            Target::Step(first) => Some(first),
+            Target::End(_) => None,
+        };
+        let current = self.current.as_ref().and_then(|step| flow.find(step));
+        match current {
+            // The step at which the end was decided belongs to the body.
+            Some(at) if self.finishing && !flow.is_in_finally(at) => None,
+            Some(at) => follow(flow, at),
+            None if self.finishing || self.current.is_some() => None,
+            None => first,
+        }
     }
 
     /// The steps that were not reached, where they follow one another.

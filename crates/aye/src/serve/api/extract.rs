@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde::de::DeserializeOwned;
 
@@ -74,16 +74,22 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
 
 /// The idempotency key. A bearer client has to send one: only it knows whether
 /// it sends something again.
-pub(super) fn key(headers: &HeaderMap, identity: &Identity) -> Result<Option<String>, Problem> {
-    let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default());
-    match key {
-        Some(key) if key.is_empty() || key.len() > KEY => {
-            let detail = format!("`Idempotency-Key` has 1 to {KEY} characters");
-            Err(Problem::new(Code::Invalid, detail))
+pub(super) struct Key(pub(super) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Key {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let key = parts.headers.get("idempotency-key");
+        match key.map(|key| key.to_str().unwrap_or_default()) {
+            Some(key) if key.is_empty() || key.len() > KEY => {
+                let detail = format!("`Idempotency-Key` has 1 to {KEY} characters");
+                Err(Problem::new(Code::Invalid, detail))
+            }
+            Some(key) => Ok(Self(Some(key.to_owned()))),
+            None if parts.extensions.get().is_some_and(Identity::is_session) => Ok(Self(None)),
+            None => Err(Problem::new(Code::KeyRequired, "the header `Idempotency-Key` is missing")
+                .hint("send a new random value with each request, and the same one to repeat it")),
         }
-        Some(key) => Ok(Some(key.to_owned())),
-        None if identity.is_session() => Ok(None),
-        None => Err(Problem::new(Code::KeyRequired, "the header `Idempotency-Key` is missing")
-            .hint("send a new random value with each request, and the same one to repeat it")),
     }
 }

@@ -6,7 +6,8 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::serve::guard::must_be_local;
 use crate::serve::identity::Identity;
@@ -14,28 +15,35 @@ use crate::serve::metrics;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
-use super::reply::{Reply, json, text};
+use super::reply::{Json, Reply, text};
+
+/// How the server is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Health {
+    /// `ok` or `ready`.
+    status: &'static str,
+}
 
 /// `GET /healthz`
-pub(super) async fn alive() -> Response {
-    json(&json!({ "status": "ok" }))
+pub(super) async fn alive() -> Json<Health> {
+    Json(Health { status: "ok" })
 }
 
 /// `GET /readyz`: the journal can be read.
-pub(super) async fn ready(State(server): State<Arc<Server>>) -> Reply {
+pub(super) async fn ready(State(server): State<Arc<Server>>) -> Reply<Health> {
     let look = |server: &Server| match server.runtime.journal_if_any() {
         Ok(_) => Ok(()),
         Err(_) => Err(Problem::new(Code::Unavailable, "the journal cannot be read")),
     };
     server.blocking(look).await?;
-    Ok(json(&json!({ "status": "ready" })))
+    Ok(Json(Health { status: "ready" }))
 }
 
 /// `GET /metrics`
 pub(super) async fn metrics(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
-) -> Reply {
+) -> Result<Response, Problem> {
     must_be_local(&identity)?;
     let told = server.blocking(|server| Ok(metrics::exposition(server)?)).await?;
     Ok(text("text/plain; version=0.0.4", told))

@@ -23,7 +23,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Params;
-use super::reply::{Reply, stream};
+use super::reply::{Lines as LogLines, LogBytes, stream};
 
 /// How many pieces wait for a client that is slower than the log.
 const WAITING: usize = 16;
@@ -38,7 +38,7 @@ const LONGEST: u64 = 16 << 20;
 pub(super) struct LogsQuery {
     /// Only those of this step.
     step: Option<String>,
-    /// Go on for as long as a process drives the run.
+    /// Continue for as long as a process drives the run.
     #[serde(default)]
     follow: bool,
 }
@@ -49,7 +49,7 @@ pub(super) async fn lines(
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
     Params(query): Params<LogsQuery>,
-) -> Reply {
+) -> Result<LogLines, Problem> {
     identity.must(Right::Read)?;
     let (pieces, received) = channel(WAITING);
     let found = {
@@ -67,7 +67,7 @@ pub(super) async fn lines(
         // Who has gone away wants nothing more.
         let _ = follow(&reading, found.id.as_str(), query.step.as_deref(), query.follow, tell);
     });
-    Ok(stream("application/x-ndjson", received))
+    Ok(LogLines(received))
 }
 
 /// Tells the logs of a run as messages until `tell` says that nobody listens; it
@@ -158,7 +158,7 @@ pub(super) async fn bytes(
     Path((run, step)): Path<(String, String)>,
     headers: HeaderMap,
     Params(query): Params<LogQuery>,
-) -> Reply {
+) -> Result<LogBytes, Problem> {
     identity.must(Right::Read)?;
     let wanted = headers.get(header::RANGE).map(|range| range.to_str().unwrap_or_default());
     let wanted = wanted.map(Range::parse).transpose()?;
@@ -178,9 +178,10 @@ pub(super) async fn bytes(
         tokio::task::spawn_blocking(move || log.pour(&reading, &identity, &pieces));
         let mut response = stream("text/plain; charset=utf-8", received);
         response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        return Ok(response);
+        return Ok(LogBytes(response));
     };
-    server.blocking(move |server| log.range(server, &identity, wanted)).await
+    let part = server.blocking(move |server| log.range(server, &identity, wanted)).await?;
+    Ok(LogBytes(part))
 }
 
 /// A part of a log.
@@ -241,7 +242,12 @@ impl Log {
         }
     }
 
-    fn range(&self, server: &Server, identity: &Identity, wanted: Range) -> Reply {
+    fn range(
+        &self,
+        server: &Server,
+        identity: &Identity,
+        wanted: Range,
+    ) -> Result<Response, Problem> {
         let total = self.read(server, identity, 0..0, &mut Vec::new())?;
         let (from, to) = match wanted {
             Range::Last(last) => (total.saturating_sub(last), total),

@@ -1,5 +1,6 @@
 //! What was learned.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -7,15 +8,16 @@ use axum::extract::State;
 use aye_runtime::memory::EntryKind;
 use aye_runtime::people::Right;
 use aye_runtime::runtime::Runtime;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Params;
-use super::reply::{Reply, json};
+use super::reply::{Json, Reply};
 
 const KINDS: [EntryKind; 5] = [
     EntryKind::Fixes,
@@ -26,14 +28,30 @@ const KINDS: [EntryKind; 5] = [
 ];
 
 /// Which entries are wanted.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryQuery {
     /// The project whose memory it is, over the user's; without it the one that
     /// the server was started in.
     project: Option<String>,
     /// Only this kind.
+    #[schemars(schema_with = "kinds")]
     kind: Option<EntryKind>,
+}
+
+fn kinds(_: &mut SchemaGenerator) -> Schema {
+    let words = KINDS.map(EntryKind::word);
+    json_schema!({ "type": ["string", "null"], "enum": words })
+}
+
+/// What was learned, by kind; only the kinds that were asked for.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct MemoryView(BTreeMap<&'static str, Vec<Value>>);
+
+/// Fixes that wait for someone to agree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ProposalsView {
+    proposals: Vec<Value>,
 }
 
 /// `GET /api/v1/memory`
@@ -41,38 +59,35 @@ pub(super) async fn list(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Params(query): Params<MemoryQuery>,
-) -> Reply {
+) -> Reply<MemoryView> {
     identity.must(Right::Read)?;
     let told = server
         .blocking(move |server| {
             let runtime = project(server, &identity, query.project.as_deref())?;
             let (memory, now) = (runtime.current_memory(), runtime.now());
             let kinds = KINDS.into_iter().filter(|kind| query.kind.is_none_or(|one| one == *kind));
-            let told: Map<String, Value> = kinds
-                .map(|kind| (kind.word().to_owned(), memory.entries(kind, now).into()))
-                .collect();
-            Ok(told)
+            Ok(kinds.map(|kind| (kind.word(), memory.entries(kind, now))).collect())
         })
         .await?;
-    Ok(json(&told))
+    Ok(Json(MemoryView(told)))
 }
 
-/// `GET /api/v1/proposals`: fixes that wait for somebody to agree.
+/// `GET /api/v1/proposals`: fixes that wait for someone to agree.
 pub(super) async fn proposals(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Params(query): Params<MemoryQuery>,
-) -> Reply {
+) -> Reply<ProposalsView> {
     identity.must(Right::Read)?;
     let told = server
         .blocking(move |server| {
             let runtime = project(server, &identity, query.project.as_deref())?;
             let mut entries = runtime.current_memory().entries(EntryKind::Fixes, runtime.now());
             entries.retain(|entry| entry["standing"] == "proposed");
-            Ok(json!({ "proposals": entries }))
+            Ok(ProposalsView { proposals: entries })
         })
         .await?;
-    Ok(json(&told))
+    Ok(Json(told))
 }
 
 pub(super) fn project(

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::IntoResponse as _;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{Fix, fix_json};
 use aye_runtime::people::Right;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
@@ -18,7 +17,7 @@ use crate::serve::server::Server;
 
 use super::extract::Body;
 use super::memory::project;
-use super::reply::{Reply, json};
+use super::reply::{Done, Json, Reply};
 
 /// Whose memory is changed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,7 +33,7 @@ pub(super) async fn forget(
     Extension(identity): Extension<Identity>,
     Path(id): Path<String>,
     Body(body): Body<ProjectBody>,
-) -> Reply {
+) -> Result<Done, Problem> {
     server.must_act(&identity, Right::Answer)?;
     server
         .blocking(move |server| {
@@ -42,7 +41,7 @@ pub(super) async fn forget(
             Ok(runtime.current_memory().forget(&id).map_err(Error::from)?)
         })
         .await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(Done)
 }
 
 /// `POST /api/v1/memory/{id}/agree`: a person agrees to a fix. Its full id is the
@@ -52,7 +51,7 @@ pub(super) async fn agree(
     Extension(identity): Extension<Identity>,
     Path(id): Path<String>,
     Body(body): Body<ProjectBody>,
-) -> Reply {
+) -> Reply<Value> {
     server.must_act(&identity, Right::Answer)?;
     if !identity.is_session() {
         let detail = "a person agrees to a fix in a browser or at a terminal";
@@ -70,5 +69,5 @@ pub(super) async fn agree(
             Ok(fix_json(&memory.find_fix(&id).map_err(Error::from)?))
         })
         .await?;
-    Ok(json(&fix))
+    Ok(Json(fix))
 }

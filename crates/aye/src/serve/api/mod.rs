@@ -6,6 +6,8 @@ mod health;
 mod logs;
 mod memory;
 mod memory_changes;
+mod message_answer;
+mod openapi;
 mod people;
 mod questions;
 mod reply;
@@ -20,7 +22,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, delete, get, post};
+use axum::routing::{any, get};
 use tower_http::timeout::TimeoutLayer;
 
 use super::guard::guard;
@@ -29,46 +31,61 @@ use super::problem::{Code, Problem};
 use super::server::Server;
 use super::socket;
 
+use openapi::{Api, Document};
+
 pub(super) use extract::Params;
 pub(super) use logs::follow as follow_logs;
-pub(super) use questions::{AnswerBody, hold_question};
-pub(super) use runs::{CancelBody, RetryBody, StartBody};
+pub(super) use questions::{AnswerBody, HeldQuestion, Taken, hold_question};
+pub(super) use runs::{CancelBody, ChangedRun, RetryBody, StartBody, Started};
 
 /// The longest body.
 const LONGEST: usize = 1 << 20;
 /// How long a client may take to send its body and get an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The API, a line for each handler.
+fn routes(api: Api) -> Api {
+    api.get("/runs", "Lists runs, the newest first", runs::list)
+        .post("/runs", "Starts a skill", runs::start)
+        .get("/runs/{run}", "A run with its steps", runs::one)
+        .get("/runs/{run}/events", "The events of a run and of the runs inside it", runs::events)
+        .get("/runs/{run}/logs", "What its steps wrote, as messages", logs::lines)
+        .get("/runs/{run}/steps/{step}/log", "The bytes that a step wrote", logs::bytes)
+        .get("/runs/{run}/graph", "The skill as the run was started with it", skills::run_graph)
+        .post("/runs/{run}/cancel", "Cancels a run", runs::cancel)
+        .post("/runs/{run}/retry", "Tries a failed step again", runs::retry)
+        .get("/events", "The events of the whole journal", runs::all_events)
+        .get("/questions", "Lists open questions, the oldest first", questions::list)
+        .get("/questions/{question}", "A question of any state", questions::one)
+        .post("/questions/{question}/answer", "Answers a question", questions::answer)
+        .post("/questions/{question}/hold", "Holds the deadline of a question", questions::hold)
+        .post("/answer-token", "Answers with the token of a message", message_answer::answer)
+        .get("/skills", "Lists skills", skills::list)
+        .get("/skills/{skill}", "A skill with its inputs", skills::one)
+        .get("/skills/{skill}/graph", "A skill as it is now", skills::graph)
+        .post("/skills/{skill}/dry-run", "Plans a run; nothing runs", skills::dry_run)
+        .get("/memory", "What was learned", memory::list)
+        .delete("/memory/{id}", "Forgets something", memory_changes::forget)
+        .post("/memory/{id}/agree", "Agrees to a fix", memory_changes::agree)
+        .get("/proposals", "Fixes that wait for someone to agree", memory::proposals)
+        .get("/people", "Everybody who may use the server", people::list)
+        .get("/session", "Who you are", session::who)
+        .post("/session", "Signs a browser in with a link", session::sign_in)
+        .delete("/session", "Signs this browser out", session::sign_out)
+        .get("/devices", "Your browsers", session::devices)
+        .delete("/devices/{device}", "Signs a browser out", session::revoke)
+        .get("/openapi.json", "This document", openapi::document)
+}
+
+/// What the API consists of.
+pub(super) fn document() -> Document {
+    routes(Api::to_describe()).document.unwrap_or_default()
+}
+
 /// Everything that can be asked for.
 pub(super) fn router(server: &Arc<Server>, mcp: Option<Router>) -> Router {
-    let api = Router::new()
-        .route("/runs", get(runs::list).post(runs::start))
-        .route("/runs/{run}", get(runs::one))
-        .route("/runs/{run}/events", get(runs::events))
-        .route("/runs/{run}/logs", get(logs::lines))
-        .route("/runs/{run}/steps/{step}/log", get(logs::bytes))
-        .route("/runs/{run}/graph", get(skills::run_graph))
-        .route("/runs/{run}/cancel", post(runs::cancel))
-        .route("/runs/{run}/retry", post(runs::retry))
-        .route("/events", get(runs::all_events))
-        .route("/questions", get(questions::list))
-        .route("/questions/{question}", get(questions::one))
-        .route("/questions/{question}/answer", post(questions::answer))
-        .route("/questions/{question}/hold", post(questions::hold))
-        .route("/skills", get(skills::list))
-        .route("/skills/{skill}", get(skills::one))
-        .route("/skills/{skill}/graph", get(skills::graph))
-        .route("/skills/{skill}/dry-run", post(skills::dry_run))
-        .route("/memory", get(memory::list))
-        .route("/memory/{id}", delete(memory_changes::forget))
-        .route("/memory/{id}/agree", post(memory_changes::agree))
-        .route("/people", get(people::list))
-        .route("/proposals", get(memory::proposals))
-        .route("/session", get(session::who).post(session::sign_in).delete(session::sign_out))
-        .route("/devices", get(session::devices))
-        .route("/devices/{device}", delete(session::revoke));
     let mut router = Router::new()
-        .nest("/api/v1", api)
+        .nest("/api/v1", routes(Api::default()).router)
         .route("/", get(page::index))
         .route("/assets/{*file}", get(page::asset))
         .route("/healthz", get(health::alive))

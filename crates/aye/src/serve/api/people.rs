@@ -12,12 +12,12 @@ use crate::serve::guard::must_be_local;
 use crate::serve::identity::Identity;
 use crate::serve::server::Server;
 
-use super::reply::{Reply, json};
+use super::reply::{Json, Reply};
 use super::session::DeviceView;
 
 /// A person.
 #[derive(Debug, Serialize, JsonSchema)]
-struct PersonView {
+pub(super) struct PersonView {
     /// The name that answers carry.
     name: String,
     /// What they may do.
@@ -27,7 +27,6 @@ struct PersonView {
     /// The account of the operating system that is theirs.
     account: Option<String>,
     /// Since when.
-    #[schemars(with = "String")]
     added: jiff::Timestamp,
     /// Their browsers.
     devices: Vec<DeviceView>,
@@ -35,7 +34,7 @@ struct PersonView {
 
 /// People, by name.
 #[derive(Debug, Serialize, JsonSchema)]
-struct PeopleView {
+pub(super) struct PeopleView {
     people: Vec<PersonView>,
 }
 
@@ -57,7 +56,7 @@ impl PersonView {
 pub(super) async fn list(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
-) -> Reply {
+) -> Reply<PeopleView> {
     must_be_local(&identity)?;
     let view = server
         .blocking(|server| {
@@ -66,5 +65,5 @@ pub(super) async fn list(
             Ok(PeopleView { people })
         })
         .await?;
-    Ok(json(&view))
+    Ok(Json(view))
 }

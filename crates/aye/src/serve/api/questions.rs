@@ -12,7 +12,7 @@ use aye_runtime::people::Right;
 use aye_runtime::usecases::{AnswerRequest, JournalReader, OpenQuestion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::serve::guard::SECRET;
 use crate::serve::identity::{ClientKind, Identity};
@@ -21,10 +21,10 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::{Server, is_same};
 use crate::serve::views::QuestionView;
 
-use super::extract::{Body, Params, key};
-use super::reply::{Reply, json};
+use super::extract::{Body, Key, Params};
+use super::reply::{Json, Reply};
 
-/// How many are listed unless somebody says.
+/// How many are listed unless someone says.
 const PAGE: u32 = 50;
 /// The longest list.
 const LONGEST: u32 = 500;
@@ -40,19 +40,29 @@ pub(super) struct QuestionsQuery {
     limit: Option<u32>,
 }
 
+/// Open questions, the oldest first.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct QuestionsPage {
+    questions: Vec<QuestionView>,
+    /// How many are open in all.
+    open: u64,
+    /// `after` for the next page; `null` at the end.
+    next: Option<u64>,
+}
+
 /// `GET /api/v1/questions`: the open ones, the oldest first.
 pub(super) async fn list(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     headers: HeaderMap,
     Params(query): Params<QuestionsQuery>,
-) -> Reply {
+) -> Reply<QuestionsPage> {
     identity.must(Right::Read)?;
     let secret = session_secret(&headers, &identity);
     let told = server
         .blocking(move |server| {
             let Some(journal) = server.runtime.journal_if_any()? else {
-                return Ok(json!({ "questions": [], "open": 0, "next": null }));
+                return Ok(QuestionsPage::default());
             };
             let limit = query.limit.unwrap_or(PAGE).clamp(1, LONGEST);
             let mut shown = Vec::new();
@@ -77,10 +87,10 @@ pub(super) async fn list(
                 true => journal.count_open()?,
                 false => shown.len() as u64,
             };
-            Ok(json!({ "questions": shown, "open": open, "next": next }))
+            Ok(QuestionsPage { questions: shown, open, next })
         })
         .await?;
-    Ok(json(&told))
+    Ok(Json(told))
 }
 
 /// A question as this person sees it, if they do.
@@ -100,7 +110,7 @@ pub(super) async fn one(
     Extension(identity): Extension<Identity>,
     headers: HeaderMap,
     Path(question): Path<String>,
-) -> Reply {
+) -> Reply<QuestionView> {
     identity.must(Right::Read)?;
     let secret = session_secret(&headers, &identity);
     let view = server
@@ -114,7 +124,7 @@ pub(super) async fn one(
             Ok(view)
         })
         .await?;
-    Ok(json(&view))
+    Ok(Json(view))
 }
 
 fn session_secret(headers: &HeaderMap, identity: &Identity) -> Option<String> {
@@ -145,7 +155,6 @@ pub(in crate::serve) struct AnswerBody {
     /// Why; recorded in the journal.
     pub(in crate::serve) reason: Option<String>,
     /// How far it is to be given again: `step`, `skill` or `always`.
-    #[schemars(with = "Option<String>")]
     pub(in crate::serve) remember: Option<AnswerScope>,
     /// The text that has to be typed to agree.
     pub(in crate::serve) typed: Option<String>,
@@ -169,6 +178,9 @@ pub(in crate::serve) struct Taken {
     pub(in crate::serve) missing: u32,
     /// The same request was sent before.
     pub(in crate::serve) repeated: bool,
+    /// Whether it is given again, where that was wanted: only some questions allow it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::serve) remembered: Option<bool>,
     /// Nobody drove the run, and why it does not continue now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::serve) not_resumed: Option<String>,
@@ -211,6 +223,7 @@ impl AnswerBody {
                 _ => 0,
             },
             repeated: taken.repeated,
+            remembered: taken.remembered,
             not_resumed: taken.resumed.and_then(Result::err),
         })
     }
@@ -221,10 +234,10 @@ pub(super) async fn answer(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     headers: HeaderMap,
+    Key(key): Key,
     Path(question): Path<String>,
     Body(body): Body<AnswerBody>,
-) -> Reply {
-    let key = key(&headers, &identity)?;
+) -> Reply<Taken> {
     let Some(shown) = &body.digest else {
         return Err(Problem::new(Code::Invalid, "`digest` is missing")
             .hint("send the digest of the question that was shown"));
@@ -243,7 +256,14 @@ pub(super) async fn answer(
     };
     let taken =
         server.blocking(move |server| body.answer(server, &identity, &question, kind, key)).await?;
-    Ok(json(&taken))
+    Ok(Json(taken))
+}
+
+/// A question whose deadline was held.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(in crate::serve) struct HeldQuestion {
+    /// The question.
+    pub(in crate::serve) question: String,
 }
 
 /// Holds the deadline of a question.
@@ -251,20 +271,20 @@ pub(in crate::serve) fn hold_question(
     server: &Server,
     identity: &Identity,
     question: &str,
-) -> Result<String, Problem> {
+) -> Result<HeldQuestion, Problem> {
     server.must_act(identity, Right::Answer)?;
     let journal = server.journal()?;
     let row = server.question(&journal, question, identity)?;
     server.runtime.hold(row.id.as_str(), &identity.name)?;
-    Ok(row.id.to_string())
+    Ok(HeldQuestion { question: row.id.to_string() })
 }
 
-/// `POST /api/v1/questions/{question}/hold`: somebody is looking.
+/// `POST /api/v1/questions/{question}/hold`: someone is looking.
 pub(super) async fn hold(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(question): Path<String>,
-) -> Reply {
+) -> Reply<HeldQuestion> {
     let held = server.blocking(move |server| hold_question(server, &identity, &question)).await?;
-    Ok(json(&json!({ "question": held })))
+    Ok(Json(held))
 }

@@ -2,7 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
 use serde::Serialize;
 use tokio::sync::mpsc::Receiver;
@@ -10,18 +10,50 @@ use tokio::sync::mpsc::Receiver;
 use crate::harmless::json_line;
 use crate::serve::problem::Problem;
 
-/// What a handler returns.
-pub(super) type Reply = Result<Response, Problem>;
+/// What a handler returns whose answer is JSON.
+pub(super) type Reply<T> = Result<Json<T>, Problem>;
 
 /// A value as JSON.
-pub(super) fn json(value: &impl Serialize) -> Response {
-    json_with(StatusCode::OK, value)
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        let kind = HeaderValue::from_static("application/json");
+        ([(header::CONTENT_TYPE, kind)], json_line(&self.0)).into_response()
+    }
 }
 
-/// The same with another status.
-pub(super) fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
-    let kind = HeaderValue::from_static("application/json");
-    (status, [(header::CONTENT_TYPE, kind)], json_line(value)).into_response()
+/// Something new as JSON; or what was there, if the request was sent before.
+pub(super) struct Created<T> {
+    /// It was there.
+    pub(super) repeated: bool,
+    /// What there is now.
+    pub(super) value: T,
+}
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let status = if self.repeated { StatusCode::OK } else { StatusCode::CREATED };
+        (status, Json(self.value)).into_response()
+    }
+}
+
+/// It was done, and there is nothing to say.
+pub(super) struct Done;
+
+impl IntoResponse for Done {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+/// A drawing.
+pub(super) struct Svg(pub(super) String);
+
+impl IntoResponse for Svg {
+    fn into_response(self) -> Response {
+        text("image/svg+xml", self.0)
+    }
 }
 
 /// Text of some kind.
@@ -33,6 +65,24 @@ pub(super) fn text(kind: &'static str, text: impl Into<Body>) -> Response {
 /// Text that comes piece by piece.
 pub(super) fn stream(kind: &'static str, pieces: Receiver<Bytes>) -> Response {
     text(kind, Body::new(Pieces(pieces)))
+}
+
+/// JSON objects, one a line, that come piece by piece.
+pub(super) struct Lines(pub(super) Receiver<Bytes>);
+
+impl IntoResponse for Lines {
+    fn into_response(self) -> Response {
+        stream("application/x-ndjson", self.0)
+    }
+}
+
+/// A log, or a part of it.
+pub(super) struct LogBytes(pub(super) Response);
+
+impl IntoResponse for LogBytes {
+    fn into_response(self) -> Response {
+        self.0
+    }
 }
 
 struct Pieces(Receiver<Bytes>);

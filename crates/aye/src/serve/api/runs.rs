@@ -4,24 +4,23 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
 use aye_core::question::Edits;
 use aye_runtime::people::Right;
 use aye_runtime::usecases::{RetryTarget, RunFilter, RunStanding, Sent, StartSkill};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::serve::identity::{ClientKind, Identity};
 use crate::serve::metrics::Metrics;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
-use crate::serve::views::{Numbered, RunDetailView, RunView};
+use crate::serve::views::{JournalEvent, RunDetailView, RunView};
 
-use super::extract::{Body, Params, key};
-use super::reply::{Reply, json, json_with};
+use super::extract::{Body, Key, Params};
+use super::reply::{Created, Json, Reply};
 
-/// How many are listed unless somebody says.
+/// How many are listed unless someone says.
 const PAGE: u32 = 50;
 /// The longest list.
 const LONGEST: u32 = 1000;
@@ -30,7 +29,7 @@ const LONGEST: u32 = 1000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunsQuery {
-    /// Only runs that stand like this.
+    /// Only runs with this status.
     status: Option<String>,
     /// Only runs of this skill.
     skill: Option<String>,
@@ -53,10 +52,10 @@ pub(super) async fn list(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Params(query): Params<RunsQuery>,
-) -> Reply {
+) -> Reply<RunsPage> {
     identity.must(Right::Read)?;
     let page = server.blocking(move |server| runs(server, &identity, &query)).await?;
-    Ok(json(&page))
+    Ok(Json(page))
 }
 
 fn runs(server: &Server, identity: &Identity, query: &RunsQuery) -> Result<RunsPage, Problem> {
@@ -107,7 +106,7 @@ pub(super) async fn one(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
-) -> Reply {
+) -> Reply<RunDetailView> {
     identity.must(Right::Read)?;
     let view = server
         .blocking(move |server| {
@@ -117,7 +116,7 @@ pub(super) async fn one(
             RunDetailView::read(&journal, &listed)
         })
         .await?;
-    Ok(json(&view))
+    Ok(Json(view))
 }
 
 /// Which events are wanted.
@@ -131,13 +130,21 @@ pub(super) struct EventsQuery {
     limit: Option<u32>,
 }
 
+/// Events in the order of the journal.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct EventsPage {
+    events: Vec<JournalEvent>,
+    /// The number of the last event that was looked at: `after` for the next page.
+    n: u64,
+}
+
 /// `GET /api/v1/runs/{run}/events`: of the run and the runs inside it.
 pub(super) async fn events(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
     Params(query): Params<EventsQuery>,
-) -> Reply {
+) -> Reply<EventsPage> {
     identity.must(Right::Read)?;
     let told = server
         .blocking(move |server| {
@@ -147,12 +154,11 @@ pub(super) async fn events(
             events.retain(|(n, _)| *n > query.after);
             events.truncate(query.limit.unwrap_or(LONGEST).clamp(1, LONGEST) as usize);
             let n = events.last().map_or(query.after, |(n, _)| *n);
-            let events: Vec<Numbered<'_>> =
-                events.iter().map(|(n, event)| Numbered { n: *n, event }).collect();
-            Ok(json!({ "events": events, "n": n }))
+            let events = events.into_iter().map(|(n, event)| JournalEvent { n, event }).collect();
+            Ok(EventsPage { events, n })
         })
         .await?;
-    Ok(json(&told))
+    Ok(Json(told))
 }
 
 /// `GET /api/v1/events`: of every run.
@@ -160,27 +166,27 @@ pub(super) async fn all_events(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Params(query): Params<EventsQuery>,
-) -> Reply {
+) -> Reply<EventsPage> {
     identity.must(Right::Read)?;
     let told = server
         .blocking(move |server| {
             let Some(journal) = server.runtime.journal_if_any()? else {
-                return Ok(json!({ "events": [], "n": 0 }));
+                return Ok(EventsPage::default());
             };
             let limit = query.limit.unwrap_or(LONGEST).clamp(1, LONGEST);
             let events = journal.events_after(query.after, limit)?;
             let n = events.last().map_or(query.after, |(n, _)| *n);
             let mut shown = Vec::new();
-            for (n, event) in &events {
+            for (n, event) in events {
                 let run = journal.run(&event.run)?;
                 if run.is_some_and(|run| identity.sees(std::path::Path::new(&run.workspace))) {
-                    shown.push(Numbered { n: *n, event });
+                    shown.push(JournalEvent { n, event });
                 }
             }
-            Ok(json!({ "events": shown, "n": n }))
+            Ok(EventsPage { events: shown, n })
         })
         .await?;
-    Ok(json(&told))
+    Ok(Json(told))
 }
 
 /// A skill that is to be started.
@@ -205,7 +211,7 @@ pub(in crate::serve) struct Started {
     pub(in crate::serve) run: String,
     /// The same request was sent before.
     pub(in crate::serve) repeated: bool,
-    /// What somebody should know.
+    /// What someone should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::serve) warnings: Vec<String>,
 }
@@ -225,7 +231,9 @@ impl StartBody {
         }
         let Self { skill, inputs, environment, .. } = self;
         let start = StartSkill { skill, inputs, environment, key };
+        let turn = server.starts.turn()?;
         let started = runtime.start_skill(start, &identity.name)?;
+        drop(turn);
         if !started.repeated {
             Metrics::count(&server.metrics.starts);
         }
@@ -242,13 +250,18 @@ impl StartBody {
 pub(super) async fn start(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
-    headers: HeaderMap,
+    Key(key): Key,
     Body(body): Body<StartBody>,
-) -> Reply {
-    let key = key(&headers, &identity)?;
+) -> Result<Created<Started>, Problem> {
     let started = server.blocking(move |server| body.start(server, &identity, key)).await?;
-    let status = if started.repeated { StatusCode::OK } else { StatusCode::CREATED };
-    Ok(json_with(status, &started))
+    Ok(Created { repeated: started.repeated, value: started })
+}
+
+/// A run that was cancelled or is tried again.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(in crate::serve) struct ChangedRun {
+    /// The run.
+    pub(in crate::serve) run: String,
 }
 
 /// Why a run is cancelled.
@@ -266,12 +279,12 @@ impl CancelBody {
         server: &Server,
         identity: &Identity,
         run: &str,
-    ) -> Result<String, Problem> {
+    ) -> Result<ChangedRun, Problem> {
         server.must_act(identity, Right::Start)?;
         let journal = server.journal()?;
         let row = server.run(&journal, run, identity)?;
         match server.runtime.cancel_detached(&row, identity.name.clone(), self.reason)? {
-            Sent::Accepted | Sent::AcceptedUndriven => Ok(row.id.to_string()),
+            Sent::Accepted | Sent::AcceptedUndriven => Ok(ChangedRun { run: row.id.to_string() }),
             Sent::Refused(why) => {
                 let detail = format!("run `{}` was not cancelled: {why}", row.id);
                 Err(Problem::new(Code::Refused, detail))
@@ -286,9 +299,8 @@ pub(super) async fn cancel(
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
     Body(body): Body<CancelBody>,
-) -> Reply {
-    let run = server.blocking(move |server| body.cancel(server, &identity, &run)).await?;
-    Ok(json(&json!({ "run": run })))
+) -> Reply<ChangedRun> {
+    Ok(Json(server.blocking(move |server| body.cancel(server, &identity, &run)).await?))
 }
 
 /// How a failed step is tried again.
@@ -310,7 +322,7 @@ impl RetryBody {
         identity: &Identity,
         run: &str,
         kind: ClientKind,
-    ) -> Result<String, Problem> {
+    ) -> Result<ChangedRun, Problem> {
         server.must_act(identity, Right::Start)?;
         let journal = server.journal()?;
         let row = server.run(&journal, run, identity)?;
@@ -321,9 +333,8 @@ impl RetryBody {
         }
         let edits = (!self.set.is_empty()).then(|| Edits { set: self.set, ..Edits::default() });
         let by = identity.answerer(kind);
-        let runtime =
-            server.runtime.retry_step(row.id.as_str(), self.step.as_deref(), edits, &by)?;
-        Ok(runtime.to_string())
+        let run = server.runtime.retry_step(row.id.as_str(), self.step.as_deref(), edits, &by)?;
+        Ok(ChangedRun { run: run.to_string() })
     }
 }
 
@@ -333,8 +344,7 @@ pub(super) async fn retry(
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
     Body(body): Body<RetryBody>,
-) -> Reply {
+) -> Reply<ChangedRun> {
     let kind = ClientKind::default();
-    let run = server.blocking(move |server| body.retry(server, &identity, &run, kind)).await?;
-    Ok(json(&json!({ "run": run })))
+    Ok(Json(server.blocking(move |server| body.retry(server, &identity, &run, kind)).await?))
 }

@@ -1,16 +1,15 @@
-//! Signing a browser in and out, and who somebody is.
+//! Signing a browser in and out, and who someone is.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::IntoResponse as _;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use aye_runtime::people::{Device, Owner};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::serve::guard::cookie_name;
 use crate::serve::identity::{Access, Identity};
@@ -18,7 +17,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Body;
-use super::reply::{Reply, json};
+use super::reply::{Done, Json, Reply};
 
 /// A link that is redeemed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,7 +27,7 @@ pub(super) struct SignInBody {
     link: String,
 }
 
-/// Who somebody is.
+/// Who someone is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WhoView {
     /// The name that answers carry.
@@ -65,15 +64,31 @@ impl WhoView {
     }
 }
 
+/// A browser that is signed in now: who it is, and its cookie.
+pub(super) struct SignedIn {
+    view: WhoView,
+    cookie: String,
+}
+
+impl IntoResponse for SignedIn {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.view).into_response();
+        if let Ok(cookie) = HeaderValue::from_str(&self.cookie) {
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
 /// `POST /api/v1/session`: redeems a link, once.
 pub(super) async fn sign_in(
     State(server): State<Arc<Server>>,
     headers: HeaderMap,
     Body(body): Body<SignInBody>,
-) -> Reply {
+) -> Result<SignedIn, Problem> {
     let label = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
     let label = label.unwrap_or_default().to_owned();
-    if !server.rates.lets_guess(std::time::Instant::now()) {
+    if !server.rates.lets_sign_in(std::time::Instant::now()) {
         return Err(Problem::new(Code::RateLimited, "too many requests without a valid link"));
     }
     let name = cookie_name(&server);
@@ -90,37 +105,41 @@ pub(super) async fn sign_in(
         })
         .await?;
     let cookie = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    let mut response = json(&view);
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    Ok(response)
+    Ok(SignedIn { view, cookie })
 }
 
-/// `GET /api/v1/session`: who somebody is.
-pub(super) async fn who(Extension(identity): Extension<Identity>) -> Reply {
-    Ok(json(&WhoView::of(&identity)))
+/// `GET /api/v1/session`: who someone is.
+pub(super) async fn who(Extension(identity): Extension<Identity>) -> Json<WhoView> {
+    Json(WhoView::of(&identity))
 }
 
 /// `DELETE /api/v1/session`: signs this browser out.
 pub(super) async fn sign_out(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
-) -> Reply {
+) -> Result<Done, Problem> {
     let Access::Session { device } = identity.access else {
         return Err(Problem::new(Code::Invalid, "only a browser has a session"));
     };
     server.blocking(move |server| Ok(server.people_file().sign_out(&device)?)).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(Done)
 }
 
 /// A browser that is signed in.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DeviceView {
+    /// Its id.
     device: String,
+    /// What it says it is.
     label: String,
-    #[schemars(with = "String")]
+    /// Since when.
     since: Timestamp,
+}
+
+/// Browsers that are signed in.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DevicesView {
+    devices: Vec<DeviceView>,
 }
 
 impl DeviceView {
@@ -134,11 +153,10 @@ impl DeviceView {
 pub(super) async fn devices(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
-) -> Reply {
+) -> Reply<DevicesView> {
     let owner = identity.owner();
     let own = server.blocking(move |server| own_devices(server, &owner)).await?;
-    let views: Vec<DeviceView> = own.iter().map(DeviceView::of).collect();
-    Ok(json(&json!({ "devices": views })))
+    Ok(Json(DevicesView { devices: own.iter().map(DeviceView::of).collect() }))
 }
 
 /// `DELETE /api/v1/devices/{device}`: signs one of one's own browsers out; the
@@ -147,7 +165,7 @@ pub(super) async fn revoke(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(device): Path<String>,
-) -> Reply {
+) -> Result<Done, Problem> {
     server
         .blocking(move |server| {
             let owner = identity.owner();
@@ -159,7 +177,7 @@ pub(super) async fn revoke(
             Ok(server.people_file().sign_out(&device)?)
         })
         .await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(Done)
 }
 
 fn own_devices(server: &Server, owner: &Owner) -> Result<Vec<Device>, Problem> {

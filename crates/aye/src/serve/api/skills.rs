@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use aye_core::flow::Flow;
 use aye_core::skill::Given;
+use aye_runtime::dry_run::Plan;
 use aye_runtime::people::Right;
 use aye_runtime::runtime::Runtime;
 use aye_runtime::skills::{SkillFile, input_schema, relative_to, skill_name};
@@ -22,9 +23,7 @@ use crate::serve::server::Server;
 use crate::serve::views::{PlannedStepView, SkillView};
 
 use super::extract::{Body, Params};
-use super::reply::{Reply, json, text};
-
-const SVG: &str = "image/svg+xml";
+use super::reply::{Json, Reply, Svg};
 
 /// Which project is meant.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,7 +44,7 @@ pub(super) async fn list(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Params(query): Params<ProjectQuery>,
-) -> Reply {
+) -> Reply<SkillsPage> {
     identity.must(Right::Read)?;
     let page = server
         .blocking(move |server| {
@@ -59,7 +58,7 @@ pub(super) async fn list(
             Ok(SkillsPage { skills })
         })
         .await?;
-    Ok(json(&page))
+    Ok(Json(page))
 }
 
 /// The skills of a project.
@@ -134,7 +133,7 @@ pub(super) async fn one(
     Extension(identity): Extension<Identity>,
     Path(skill): Path<String>,
     Params(query): Params<ProjectQuery>,
-) -> Reply {
+) -> Reply<SkillView> {
     identity.must(Right::Read)?;
     let view = server
         .blocking(move |server| {
@@ -144,7 +143,7 @@ pub(super) async fn one(
             Ok(view(&flow, &file, 0, trusted, &runtime))
         })
         .await?;
-    Ok(json(&view))
+    Ok(Json(view))
 }
 
 /// `GET /api/v1/skills/{skill}/graph`: as SVG.
@@ -153,7 +152,7 @@ pub(super) async fn graph(
     Extension(identity): Extension<Identity>,
     Path(skill): Path<String>,
     Params(query): Params<ProjectQuery>,
-) -> Reply {
+) -> Result<Svg, Problem> {
     identity.must(Right::Read)?;
     let drawn = server
         .blocking(move |server| {
@@ -161,7 +160,7 @@ pub(super) async fn graph(
             Ok(graph::svg(&flow_of(server, &identity, &skill, project)?.0))
         })
         .await?;
-    Ok(text(SVG, drawn))
+    Ok(Svg(drawn))
 }
 
 /// `GET /api/v1/runs/{run}/graph`: the skill as the run was started with it.
@@ -169,7 +168,7 @@ pub(super) async fn run_graph(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
-) -> Reply {
+) -> Result<Svg, Problem> {
     identity.must(Right::Read)?;
     let drawn = server
         .blocking(move |server| {
@@ -179,7 +178,7 @@ pub(super) async fn run_graph(
             Ok(graph::svg(&journal.load(&row, &runtime)?.flow))
         })
         .await?;
-    Ok(text(SVG, drawn))
+    Ok(Svg(drawn))
 }
 
 /// What a dry run is given.
@@ -195,13 +194,19 @@ pub(super) struct DryRunBody {
     environment: Option<String>,
 }
 
+/// The plan of a run, as `aye run --dry-run --json` prints it.
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "Map<String, Value>")]
+pub(super) struct PlanView(#[schemars(with = "Map<String, Value>")] Plan);
+
 /// `POST /api/v1/skills/{skill}/dry-run`: the way a run would take; nothing runs.
 pub(super) async fn dry_run(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
     Path(skill): Path<String>,
     Body(body): Body<DryRunBody>,
-) -> Reply {
+) -> Reply<PlanView> {
     server.must_act(&identity, Right::Start)?;
     let plan = server
         .blocking(move |server| {
@@ -212,5 +217,5 @@ pub(super) async fn dry_run(
             Ok(runtime.plan(&Prepared { environment: body.environment, ..prepared })?)
         })
         .await?;
-    Ok(json(&plan))
+    Ok(Json(PlanView(plan)))
 }

@@ -29,9 +29,14 @@ export class App {
   #help = false;
   #signedOut;
   #wanted = new Set();
+  #places;
+  #isEmbedded;
   host;
 
-  constructor(root, transport, who, signOut) {
+  /** `embedded`: inside an editor, which has its own title, sounds and people. */
+  constructor(root, transport, who, signOut, { embedded = false } = {}) {
+    this.#isEmbedded = embedded;
+    this.#places = embedded ? PLACES.filter(([name]) => name !== "people") : PLACES;
     this.#root = root;
     this.#transport = transport;
     this.#who = who;
@@ -64,7 +69,7 @@ export class App {
   start() {
     this.#store.subscribe((change) => {
       if (change.asked) {
-        announce(change.asked, (question) => this.host.go(`questions/${question.id}`));
+        if (!this.#isEmbedded) announce(change.asked, (question) => this.host.go(`questions/${question.id}`));
         this.#speak(`New question: ${plain(change.asked.title)}`);
       }
       if (change.decided) withdraw(change.decided.id);
@@ -125,14 +130,14 @@ export class App {
     const open = this.#store.questionsOpen;
     const { connected, since } = this.#transport.state;
     const current = { questions: "inbox", log: "runs" }[place.view] ?? place.view;
-    const [, title] = PLACES.find(([name]) => name === current) ?? PLACES[0];
-    showCount(open, title);
+    const [, title] = this.#places.find(([name]) => name === current) ?? this.#places[0];
+    if (!this.#isEmbedded) showCount(open, title);
     render(html`<header class="top">
-        <a class="brand" href="#/inbox">aye</a>
-        <nav aria-label="Main">${PLACES.map(([name, words]) => html`<a href="#/${name}" aria-current=${name === current ? "page" : nothing}>${words}${
+        ${this.#isEmbedded ? "" : html`<a class="brand" href="#/inbox">aye</a>`}
+        <nav aria-label="Main">${this.#places.map(([name, words]) => html`<a href="#/${name}" aria-current=${name === current ? "page" : nothing}>${words}${
           name === "inbox" && open > 0 ? html`<span class="count" aria-label="${open} open">${open}</span>` : ""}</a>`)}</nav>
         <span class="presence"><span class="dot ${connected ? "" : "off"}" aria-hidden="true"></span>${connected ? "live" : "disconnected"} · ${visible(this.#store.you || this.#who.name)}</span>
-        ${this.#menu()}
+        ${this.#isEmbedded ? "" : this.#menu()}
       </header>
       ${connected || !this.#store.ready ? "" : html`<p class="offline" role="alert">Disconnected since ${new Date(since).toLocaleTimeString()} (${ago(new Date(since).toISOString(), Date.now())}).
         What you see is from then; nothing can be answered until the connection is back.</p>`}
@@ -184,7 +189,7 @@ export class App {
     }
   }
 
-  /** Tells the server which question is visible here: a default that proceeds needs somebody to see it. */
+  /** Tells the server which question is visible here: a default that proceeds needs someone to see it. */
   #tellShown() {
     if (!this.#transport.state.connected) return;
     const seen = document.visibilityState === "visible" ? firstVisible() : null;
@@ -223,7 +228,7 @@ export class App {
     const prefix = this.#prefix;
     this.#prefix = false;
     if (prefix) {
-      const place = PLACES.find(([name]) => name[0] === event.key);
+      const place = this.#places.find(([name]) => name[0] === event.key);
       if (place) this.host.go(place[0]);
       return;
     }

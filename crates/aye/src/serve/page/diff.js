@@ -51,7 +51,7 @@ export function difference(before, after) {
   return show(lines(before ?? "", after ?? ""));
 }
 
-/** A diff that somebody else made. */
+/** A diff that someone else made. */
 export function unified(text) {
   const all = text.replace(/\n$/, "").split("\n").map((line) => ({ sign: line[0] ?? " ", text: line.slice(1) }));
   return show(all);

@@ -5,7 +5,7 @@ export function newRun(id) {
   return {
     id, skill: "", started: null, startedBy: null, user: "", environment: null, inputs: {}, workspace: "", parent: null,
     steps: new Map(), status: "running", ended: null, duration: null, message: null, state: null, outputs: {},
-    questions: new Map(), memory: [], heals: [], decisions: [],
+    questions: new Map(), memory: [], heals: [], decisions: [], waitsFor: null,
   };
 }
 
@@ -47,6 +47,12 @@ const HANDLERS = {
   },
   skill_stopping(run, event) {
     run.stopping = event.why === "cancelled" ? `cancelled by ${event.by}` : `stopped (${event.signal})`;
+  },
+  concurrency_waiting(run, event) {
+    run.waitsFor = { name: event.name, holder: event.holder };
+  },
+  concurrency_acquired(run) {
+    run.waitsFor = null;
   },
   step_started(run, event) {
     const step = stepOf(run, event.step);
@@ -131,7 +137,7 @@ const HANDLERS = {
   },
   confirmation_expired(run, event) {
     const question = run.questions.get(event.question);
-    run.decisions.push({ question: event.question, title: question?.title, message: question?.message, step: question?.step, at: event.at, expired: true, value: event.applied ?? null });
+    if (!event.withdrawn) run.decisions.push({ question: event.question, title: question?.title, message: question?.message, step: question?.step, at: event.at, expired: true, value: event.applied ?? null });
     if (question) expireQuestion(question, event);
   },
 };
@@ -209,6 +215,11 @@ export function answerQuestion(question, event) {
 }
 
 export function expireQuestion(question, event) {
+  if (event.withdrawn) {
+    question.state = "withdrawn";
+    question.decision = { at: event.at, withdrawn: true };
+    return;
+  }
   question.state = "expired";
   question.decision = { at: event.at, expired: true, value: event.applied ?? null };
 }

@@ -263,6 +263,12 @@ function updateRow(store, row, event) {
       if (row.waiting === 0 && row.status === "waiting") row.status = "running";
       break;
     }
+    case "concurrency_waiting":
+      Object.assign(row, { status: "queued", concurrency: event.name, waits_for: event.holder });
+      break;
+    case "concurrency_acquired":
+      Object.assign(row, { status: "running", concurrency: event.name, waits_for: null });
+      break;
     case "skill_paused":
       Object.assign(row, { status: row.waiting > 0 ? "waiting" : "paused", driven: false, message: event.message ?? null });
       break;

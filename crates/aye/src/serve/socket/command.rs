@@ -4,20 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Value, json};
-
 use crate::harmless::json_line;
-use crate::serve::api::{follow_logs, hold_question};
+use crate::serve::api::{ChangedRun, follow_logs, hold_question};
 use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::connection::Connection;
-use super::message::{ClientMessage, CommandResult};
+use super::message::{ClientMessage, CommandReply, CommandResult};
 use super::snapshot::snapshot;
 
-/// How often a question is held again while somebody looks at it.
+/// How often a question is held again while someone looks at it.
 const HOLD: Duration = Duration::from_secs(10);
 /// How many runs one client follows, and how many questions it holds.
 const MOST: usize = 20;
@@ -37,7 +34,7 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
         }
         ClientMessage::Answer(answer) => work(connection, answer.id, move |server, identity| {
             let taken = answer.body.answer(server, identity, &answer.question, kind, None)?;
-            told(&taken)
+            Ok(CommandReply::Answered(taken))
         }),
         ClientMessage::Hold(hold) => self::hold(connection, hold.id, hold.question),
         ClientMessage::Release(release) => {
@@ -47,13 +44,13 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
             acknowledge(connection, Some(release.id));
         }
         ClientMessage::Cancel(cancel) => work(connection, cancel.id, move |server, identity| {
-            Ok(json!({ "run": cancel.body.cancel(server, identity, &cancel.run)? }))
+            Ok(CommandReply::Run(cancel.body.cancel(server, identity, &cancel.run)?))
         }),
         ClientMessage::Retry(retry) => work(connection, retry.id, move |server, identity| {
-            Ok(json!({ "run": retry.body.retry(server, identity, &retry.run, kind)? }))
+            Ok(CommandReply::Run(retry.body.retry(server, identity, &retry.run, kind)?))
         }),
         ClientMessage::Start(start) => work(connection, start.id, move |server, identity| {
-            told(&start.body.start(server, identity, start.key)?)
+            Ok(CommandReply::Started(start.body.start(server, identity, start.key)?))
         }),
         ClientMessage::Follow(wanted) => follow(connection, wanted.id, wanted.run, wanted.step),
         ClientMessage::Unfollow(unwanted) => {
@@ -65,21 +62,16 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
         ClientMessage::Snapshot(wanted) => {
             work(connection, wanted.id, move |server, identity| {
                 let (_, text) = snapshot(server, identity)?;
-                let snapshot: Value = serde_json::from_str(&text).unwrap_or_default();
-                Ok(json!({ "snapshot": snapshot }))
+                let snapshot = serde_json::from_str(&text).unwrap_or_default();
+                Ok(CommandReply::Snapshot { snapshot })
             });
         }
     }
 }
 
-fn told(value: &impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(value)
-        .map_err(|error| Problem::new(Code::Internal, format!("cannot write JSON: {error}")))
-}
-
 fn acknowledge(connection: &Connection, id: Option<u64>) {
     if id.is_some() {
-        connection.result(&CommandResult::of(id, Ok(Value::Null)));
+        connection.result(&CommandResult::done(id));
     }
 }
 
@@ -87,7 +79,7 @@ fn acknowledge(connection: &Connection, id: Option<u64>) {
 fn work(
     connection: &Connection,
     id: u64,
-    work: impl FnOnce(&Server, &Identity) -> Result<Value, Problem> + Send + 'static,
+    work: impl FnOnce(&Server, &Identity) -> Result<CommandReply, Problem> + Send + 'static,
 ) {
     let Ok(permit) = Arc::clone(&connection.busy).try_acquire_owned() else {
         let problem =
@@ -120,7 +112,7 @@ fn hold(connection: &mut Connection, id: u64, question: String) {
         let again = || {
             let (identity, question) = (identity.clone(), held.clone());
             server.blocking(move |server| {
-                Ok(json!({ "question": hold_question(server, &identity, &question)? }))
+                Ok(CommandReply::Held(hold_question(server, &identity, &question)?))
             })
         };
         let first = again().await;
@@ -143,6 +135,8 @@ fn hold(connection: &mut Connection, id: u64, question: String) {
 
 /// Sends what the steps of a run write, until it has ended.
 fn follow(connection: &mut Connection, id: u64, run: String, step: Option<String>) {
+    // Those that failed or came to their end take no place.
+    connection.follows.retain(|_, stop| !stop.load(Ordering::Relaxed));
     if connection.follows.len() >= MOST {
         let problem = Problem::new(Code::RateLimited, format!("{MOST} runs are followed already"));
         return connection.result(&CommandResult::of(Some(id), Err(problem)));
@@ -163,9 +157,11 @@ fn follow(connection: &mut Connection, id: u64, run: String, step: Option<String
             Err(problem) => (Err(problem), None),
         };
         let row = found.as_ref().ok().cloned();
-        let told = found.map(|run| json!({ "run": run }));
+        let told = found.map(|run| CommandReply::Run(ChangedRun { run: run.to_string() }));
         let _ = out.send(json_line(&CommandResult::of(Some(id), told)).into()).await;
-        let Some(row) = row else { return };
+        let Some(row) = row else {
+            return stopped.store(true, Ordering::Relaxed);
+        };
         let reading = Arc::clone(&server);
         tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -175,6 +171,7 @@ fn follow(connection: &mut Connection, id: u64, run: String, step: Option<String
             };
             // Who has gone away wants nothing more.
             let _ = follow_logs(&reading, row.as_str(), step.as_deref(), true, tell);
+            stopped.store(true, Ordering::Relaxed);
         });
     });
     if let Some(before) = connection.follows.insert(run, stop) {

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
-use serde_json::json;
+use aye_core::id::QuestionId;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::harmless::json_line;
-use crate::serve::clients::Client;
+use crate::serve::clients::{Client, Heard};
 use crate::serve::guard::HalfSession;
 use crate::serve::hub::Frame;
 use crate::serve::identity::{ClientKind, Identity};
@@ -22,7 +22,7 @@ use crate::serve::server::Server;
 
 use super::catch_up::{Later, read_on};
 use super::command;
-use super::message::{ClientMessage, CommandResult, Hello};
+use super::message::{ClientMessage, CommandResult, Hello, Notice};
 use super::snapshot::snapshot;
 
 /// How long a client may take to read a message.
@@ -42,7 +42,7 @@ const TOO_SLOW: u16 = 1013;
 
 /// Who speaks on a new connection.
 pub(super) enum Speaker {
-    /// Somebody who has shown a token, or both halves of a session.
+    /// Someone who has shown a token, or both halves of a session.
     Known(Identity),
     /// A browser that has to say the other half first.
     Session(HalfSession),
@@ -54,7 +54,7 @@ pub(super) enum End {
     Gone,
     /// It does not read.
     Slow,
-    /// It may not go on.
+    /// It may not continue.
     Refused(Problem),
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Connection {
     pub(super) follows: HashMap<String, Arc<AtomicBool>>,
     /// Commands that are carried out.
     pub(super) busy: Arc<tokio::sync::Semaphore>,
-    heard: Instant,
+    heard: Heard,
 }
 
 impl Connection {
@@ -96,7 +96,9 @@ impl Connection {
         let kind = if identity.is_session() { ClientKind::Page } else { kind };
         let question = hello.as_ref().and_then(|hello| hello.question.clone());
         let name = identity.name.clone();
-        let id = server.clients.join(Client { name, kind, question });
+        let heard = Heard::now();
+        let client = Client { name, kind, question: question.and_then(question_id) };
+        let id = server.clients.join(client, identity.clone(), heard.clone());
         let (out, results) = mpsc::channel(WAITING);
         let mut connection = Self {
             identity,
@@ -107,7 +109,7 @@ impl Connection {
             holds: HashMap::new(),
             follows: HashMap::new(),
             busy: Arc::new(tokio::sync::Semaphore::new(AT_ONCE)),
-            heard: Instant::now(),
+            heard,
             server,
         };
         let end = connection.run(&mut socket, results, after).await;
@@ -174,7 +176,7 @@ impl Connection {
     }
 
     async fn tell_gap(&mut self, socket: &mut WebSocket, from: Option<u64>) -> Result<(), End> {
-        let told = json!({ "type": "gap", "after": self.last, "from": from });
+        let told = Notice::Gap { after: self.last, from };
         send(socket, Message::Text(json_line(&told).into())).await
     }
 
@@ -215,7 +217,9 @@ impl Connection {
                     false => Ok(()),
                 }
             }
-            Frame::Notice(text) => {
+            Frame::Notice { all, limited } => {
+                let sees_all = self.identity.projects().is_empty();
+                let text = if sees_all { all } else { limited };
                 // As good a moment as any to see whether it is still welcome, and there.
                 self.identity = self.renewed()?;
                 if self.heard.elapsed() > SILENT {
@@ -236,7 +240,7 @@ impl Connection {
 
     /// Takes what the client says.
     fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
-        self.heard = Instant::now();
+        self.heard.again();
         let text = match message {
             Some(Ok(Message::Text(text))) => text,
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
@@ -263,7 +267,7 @@ impl Connection {
         if let Some(kind) = hello.kind.filter(|_| !self.identity.is_session()) {
             self.kind = kind;
         }
-        let (kind, question) = (self.kind, hello.question);
+        let (kind, question) = (self.kind, hello.question.and_then(question_id));
         self.server.clients.update(self.id, |client| {
             client.kind = kind;
             client.question = question;
@@ -272,6 +276,7 @@ impl Connection {
 
     /// Which question the client shows.
     pub(super) fn shows(&self, question: Option<String>) {
+        let question = question.and_then(question_id);
         self.server.clients.update(self.id, |client| client.question = question);
     }
 
@@ -290,6 +295,11 @@ impl Drop for Connection {
         self.holds.values().for_each(AbortHandle::abort);
         self.follows.values().for_each(|stop| stop.store(true, Ordering::Relaxed));
     }
+}
+
+/// What can be the id of a question: others are told of it.
+fn question_id(text: String) -> Option<String> {
+    QuestionId::from_text(text.as_str()).run().map(|_| text)
 }
 
 /// The first message of a browser: the half of the session that no other port has.

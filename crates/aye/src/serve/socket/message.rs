@@ -1,12 +1,17 @@
 //! What clients say and what they are told.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::serve::api::{AnswerBody, CancelBody, RetryBody, StartBody};
+use crate::serve::api::{
+    AnswerBody, CancelBody, ChangedRun, HeldQuestion, RetryBody, StartBody, Started, Taken,
+};
+use crate::serve::clients::Client;
 use crate::serve::identity::ClientKind;
 use crate::serve::problem::{Code, CommandError, Problem};
+use crate::serve::views::Snapshot;
 
 /// A message of a client.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -17,24 +22,24 @@ pub(in crate::serve) enum ClientMessage {
     /// Which question is shown; `null` for none.
     Show(Show),
     /// Answers a question.
-    Answer(Answer),
-    /// Somebody looks at a question: its time stands still, within the limit, until
+    Answer(AnswerCommand),
+    /// Someone looks at a question: its time stands still, within the limit, until
     /// `release` or the end of the connection.
-    Hold(OfQuestion),
+    Hold(QuestionCommand),
     /// Nobody looks any more.
-    Release(OfQuestion),
+    Release(QuestionCommand),
     /// Cancels a run.
-    Cancel(Cancel),
+    Cancel(CancelCommand),
     /// Tries a failed step again.
-    Retry(Retry),
+    Retry(RetryCommand),
     /// Starts a skill.
-    Start(Start),
+    Start(StartCommand),
     /// Wants what the steps of a run write, as `step_output`.
-    Follow(Follow),
+    Follow(FollowCommand),
     /// Wants it no more.
-    Unfollow(OfRun),
+    Unfollow(RunCommand),
     /// Wants a snapshot.
-    Snapshot(Numbered),
+    Snapshot(PlainCommand),
 }
 
 /// Who speaks.
@@ -58,7 +63,7 @@ pub(in crate::serve) struct Show {
 
 /// An answer.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Answer {
+pub(in crate::serve) struct AnswerCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) question: String,
     #[serde(flatten)]
@@ -67,27 +72,27 @@ pub(in crate::serve) struct Answer {
 
 /// A command about a question.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct OfQuestion {
+pub(in crate::serve) struct QuestionCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) question: String,
 }
 
 /// A command about a run.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct OfRun {
+pub(in crate::serve) struct RunCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
 }
 
 /// A command about nothing in particular.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Numbered {
+pub(in crate::serve) struct PlainCommand {
     pub(in crate::serve) id: u64,
 }
 
 /// A run that is to be cancelled.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Cancel {
+pub(in crate::serve) struct CancelCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
     #[serde(flatten)]
@@ -96,7 +101,7 @@ pub(in crate::serve) struct Cancel {
 
 /// A run whose failed step is to be tried again.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Retry {
+pub(in crate::serve) struct RetryCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
     #[serde(flatten)]
@@ -105,7 +110,7 @@ pub(in crate::serve) struct Retry {
 
 /// A skill that is to be started.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Start {
+pub(in crate::serve) struct StartCommand {
     pub(in crate::serve) id: u64,
     /// Sent again with the same key, it is the same run.
     pub(in crate::serve) key: Option<String>,
@@ -115,7 +120,7 @@ pub(in crate::serve) struct Start {
 
 /// Whose output is wanted.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(in crate::serve) struct Follow {
+pub(in crate::serve) struct FollowCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
     /// Only of this step.
@@ -137,6 +142,7 @@ impl ClientMessage {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::serve) struct CommandResult {
     /// `result`.
+    #[schemars(extend("const" = "result"))]
     pub(in crate::serve) r#type: &'static str,
     /// The number of the command; `null` if it could not be read.
     pub(in crate::serve) id: Option<u64>,
@@ -147,15 +153,66 @@ pub(in crate::serve) struct CommandResult {
     pub(in crate::serve) error: Option<CommandError>,
     /// What came of it.
     #[serde(flatten)]
-    pub(in crate::serve) told: Option<Value>,
+    pub(in crate::serve) reply: Option<CommandReply>,
+}
+
+/// What came of a command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(in crate::serve) enum CommandReply {
+    /// Of `answer`.
+    Answered(Taken),
+    /// Of `hold`.
+    Held(HeldQuestion),
+    /// Of `start`.
+    Started(Started),
+    /// Of `cancel`, `retry` and `follow`.
+    Run(ChangedRun),
+    /// Of `snapshot`.
+    Snapshot {
+        /// As the first message has it.
+        #[schemars(with = "Snapshot<'static>")]
+        snapshot: Value,
+    },
+}
+
+/// What everybody who is connected hears beside the journal's events.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(in crate::serve) enum Notice {
+    /// Someone came, left, or shows another question.
+    Clients {
+        /// Who is connected, not necessarily all.
+        clients: Vec<Client>,
+        /// How many are.
+        count: usize,
+    },
+    /// The server is there.
+    Heartbeat {
+        /// The newest event that was sent.
+        n: u64,
+        /// When.
+        at: Timestamp,
+    },
+    /// The journal no longer keeps what the client has not seen. A snapshot follows.
+    Gap {
+        /// The last number that the client has seen.
+        after: u64,
+        /// The first that there is; `null` if the journal is shorter than the client says.
+        from: Option<u64>,
+    },
 }
 
 impl CommandResult {
-    pub(in crate::serve) fn of(id: Option<u64>, done: Result<Value, Problem>) -> Self {
-        let (told, error) = match done {
-            Ok(told) => (told.is_object().then_some(told), None),
-            Err(problem) => (None, Some(problem.into())),
-        };
-        Self { r#type: "result", id, ok: error.is_none(), error, told }
+    pub(in crate::serve) fn of(id: Option<u64>, done: Result<CommandReply, Problem>) -> Self {
+        match done {
+            Ok(reply) => Self { reply: Some(reply), ..Self::done(id) },
+            Err(problem) => Self { ok: false, error: Some(problem.into()), ..Self::done(id) },
+        }
+    }
+
+    /// It was done, and there is nothing to say.
+    pub(in crate::serve) fn done(id: Option<u64>) -> Self {
+        Self { r#type: "result", id, ok: true, error: None, reply: None }
     }
 }

@@ -22,7 +22,6 @@ use axum::Extension;
 use axum::extract::{State, WebSocketUpgrade};
 use axum::response::Response;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::harmless::json_line;
 
@@ -33,12 +32,15 @@ use super::problem::{Code, Problem};
 use super::server::Server;
 
 use connection::{Connection, Speaker};
+pub(super) use message::Notice;
+#[cfg(test)]
+pub(super) use message::{ClientMessage, CommandResult};
 
 /// The longest message of a client.
 const LONGEST: usize = 256 * 1024;
 /// How often everybody hears that we are there.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often it is looked whether somebody came or went.
+/// How often it is looked whether someone came or went.
 const PRESENCE: Duration = Duration::from_millis(500);
 
 /// Where a client continues.
@@ -83,17 +85,17 @@ pub(super) async fn pulse(server: Arc<Server>) {
         if server.clients.has_changed() {
             let clients = server.clients.list();
             let count = server.clients.count();
-            let told = json!({ "type": "clients", "clients": clients, "count": count });
-            server.hub.notify(json_line(&told));
+            // Who does not see every project does not hear which questions there are.
+            let mut limited = clients.clone();
+            limited.iter_mut().for_each(|client| client.question = None);
+            let told = |clients| json_line(&Notice::Clients { clients, count });
+            server.hub.notify(told(clients), told(limited));
         }
         if since >= HEARTBEAT {
             since = Duration::ZERO;
-            let told = json!({
-                "type": "heartbeat",
-                "n": server.hub.position(),
-                "at": server.runtime.now(),
-            });
-            server.hub.notify(json_line(&told));
+            let (n, at) = (server.hub.position(), server.runtime.now());
+            let told = json_line(&Notice::Heartbeat { n, at });
+            server.hub.notify(told.clone(), told);
         }
     }
 }

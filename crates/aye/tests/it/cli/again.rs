@@ -66,7 +66,7 @@ fn of_a_loop_only_what_failed_is_tried_again() {
 fn a_change_is_for_the_step_that_failed_inside_and_can_be_remembered() {
     let place = failing(EACH);
     let wrong = place.aye(&["retry", "last", "--set", "tag=v1"]);
-    assert!(wrong.all().contains("`tag` is no argument of `second`"), "{}", wrong.all());
+    assert!(wrong.all().contains("`tag` is not an argument of `second`"), "{}", wrong.all());
     assert_eq!(place.read("acted.txt"), "a\nb\n");
     let ran = place.aye(&["retry", "last", "--set", "1=B", "--remember"]);
     assert_eq!(ran.code, 0, "{}", ran.all());

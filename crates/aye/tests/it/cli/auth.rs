@@ -16,6 +16,11 @@ steps:
 /// The code that an authenticator app would show, `periods` from now.
 pub(crate) fn code(place: &Place, periods: i64) -> String {
     let user = place.aye(&["auth", "status", "--json"]).json()["user"].as_str().unwrap().to_owned();
+    code_of(place, &user, periods)
+}
+
+/// The same for a second factor that is kept under this name.
+pub(crate) fn code_of(place: &Place, user: &str, periods: i64) -> String {
     let path = place.home().join(format!("auth/{user}.json"));
     let kept: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -59,7 +64,7 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     assert_eq!(wrong.code, 1, "{}", wrong.all());
     assert!(wrong.stderr.contains("the code is wrong"), "{}", wrong.all());
     assert!(!place.work().join("acted").exists());
-    // That somebody tried is in the journal; what they tried is not.
+    // That someone tried is in the journal; what they tried is not.
     let tried = place.aye(&["show", "last", "--json"]).ok().stdout;
     assert!(tried.contains("the code is wrong") && !tried.contains("000000"), "{tried}");
 

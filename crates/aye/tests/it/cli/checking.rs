@@ -47,7 +47,7 @@ outputs:
         "hint: write `result = count_of_all` at its end",
         // An import that nothing catches.
         "there is no module `scripts.loader` in the sandbox\n   --> places.yaml:20:7\n",
-        // A name of a text is no word of it.
+        // A name of a text is not a word of it.
         "--> places.yaml:26:13\n",
     ] {
         assert!(said.contains(expected), "no {expected:?} in:\n{said}");

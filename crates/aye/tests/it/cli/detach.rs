@@ -49,7 +49,7 @@ fn the_caller_is_told_how_to_follow() {
     --- stdout
     RUN
     --- stderr
-    ▸ gate goes on in the background
+    ▸ gate continues in the background
       follow  aye watch RUN
       answer  aye inbox --watch
       stop    aye cancel RUN
@@ -78,7 +78,7 @@ fn a_question_waits_in_the_inbox_and_its_answer_goes_on() {
     let place = gated("timeout: 10m");
     let run = place.aye(&["run", "skill.yaml", "--detach", "-q"]).ok().stdout.trim().to_owned();
     let question = question(&place);
-    let pid = driver(&place, &run).expect("somebody holds the run");
+    let pid = driver(&place, &run).expect("someone holds the run");
     assert_ne!(session(&pid.as_raw_nonzero().to_string()), session("self"), "a session of its own");
     assert!(!place.work().join("deployed").exists());
     let said = place.aye(&["answer", &question, "proceed"]).ok();
@@ -153,7 +153,7 @@ fn secrets_reach_it_and_nobody_else() {
     );
     let run = place.aye(&["run", "skill.yaml", "-dq", "-i", "token=hunter-22"]).ok();
     let question = question(&place);
-    let pid = driver(&place, run.stdout.trim()).expect("somebody holds the run");
+    let pid = driver(&place, run.stdout.trim()).expect("someone holds the run");
     let engine = std::path::PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
     for file in ["cmdline", "environ"] {
         let text = std::fs::read(engine.join(file)).unwrap();

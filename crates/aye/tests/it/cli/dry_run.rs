@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::harness::Place;
+use super::harness::{Place, assert_says};
 
 const SKILL: &str = "\
 name: plan
@@ -293,11 +293,12 @@ fn what_only_the_run_can_know_is_shown_as_written() {
 /// Everything that may go wrong or ask, off the way of success too.
 const RISKS: &str = "
 name: risks
+initial: build
 states:
   build: { command: no-such-program, timeout: 10s, transitions: { success: scan, failure: failed } }
   scan: { command: curl, args: [example.com], transitions: { success: watch, failure: rollback } }
-  watch: { shell: 'true', transitions: { success: done, 75: again, timeout: failed } }
-  again: { confirm: { message: Look again? }, transitions: { success: watch, declined: done } } # aye: allow cycle
+  watch: { shell: 'true', transitions: { success: done, 75: again, timeout: failed } } # aye: allow cycle
+  again: { confirm: { message: Look again? }, transitions: { success: watch, declined: done } }
   rollback: { command: 'true', transitions: { success: failed } }
   done: { type: final }
   failed: { type: final, status: failed }
@@ -309,7 +310,7 @@ fn a_plan_names_what_may_go_wrong_and_what_may_ask() {
     place.write("risks.yaml", RISKS);
     place.write("aye.toml", "[policy]\nallow = [\"sh\", \"true\", \"no-such-program\"]\n");
     let ran = place.aye(&["run", "risks.yaml", "--dry-run"]);
-    for part in [
+    let parts = [
         // The limits that apply, the step's own and the default.
         "1. build at most 10s\n",
         "2. scan at most 2m (default)\n",
@@ -324,19 +325,25 @@ fn a_plan_names_what_may_go_wrong_and_what_may_ask() {
         // A loop off the way may ask: there is no `no questions`.
         "further questions if it comes to `again`",
         // A program that is not there, and one that the policy refuses.
-        "no-such-program",
-        "curl",
-    ] {
-        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
-    }
+        "warning: `build` cannot run: command `no-such-program` not found",
+        "warning: `scan` cannot run: command `curl` is not allowed",
+    ];
+    assert_says(&[(&ran.stdout, &parts)]);
     assert!(!ran.stdout.contains("no questions"), "{}", ran.stdout);
-    let warned = |word: &str| {
-        ran.stdout.lines().any(|line| line.starts_with("warning:") && line.contains(word))
-    };
-    assert!(warned("no-such-program") && warned("curl"), "{}", ran.stdout);
     let plan = place.aye(&["run", "risks.yaml", "--dry-run", "--json"]).json();
     assert_eq!(plan["may_ask"], serde_json::json!(["again"]), "{plan}");
     assert_eq!(plan["questions"], 0, "{plan}");
+}
+
+#[test]
+fn a_choice_off_the_way_may_ask() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninitial: a\nstates:\n  a: { shell: 'exit 3', transitions: { success: done, 3: pick } }\n  pick: { choose: { message: Where?, options: [x, y] }, transitions: { success: done } }\n  done: { type: final }\n",
+    );
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    assert!(plan.contains("1 step, further questions if it comes to `pick`\n"), "{plan}");
 }
 
 #[test]

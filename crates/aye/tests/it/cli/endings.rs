@@ -109,34 +109,61 @@ steps:
     assert!(late.stderr.contains("the run is over"), "{}", late.all());
 }
 
+/// A run that waits at the gate of a step that fails.
+fn gate(more: &str) -> Place {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        &format!(
+            "name: gate\nsteps:\n  - {{ name: ship, command: 'false', on_error: ask, confirmation: {{ message: 'Ship it?', {more} }} }}\n"
+        ),
+    );
+    place.aye(&["run", "skill.yaml", "--no-input"]);
+    place
+}
+
 #[test]
-fn the_inbox_offers_only_what_can_succeed() {
-    let gate = |more: &str| {
-        let place = Place::new();
-        place.write(
-            "skill.yaml",
-            &format!(
-                "name: gate\nsteps:\n  - {{ name: ship, command: 'false', on_error: ask, confirmation: {{ message: 'Ship it?', {more} }} }}\n"
-            ),
-        );
-        place.aye(&["run", "skill.yaml", "--no-input"]);
-        place
-    };
-    // Its time is up: no answer counts.
+fn the_inbox_offers_no_answer_after_its_time() {
     let place = gate("timeout: 20s");
     let mut command = place.command(&["inbox"]);
     let listed = command.env("AYE_TEST_DAYS", "1").output().expect("aye runs");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(listed.contains("nobody answered in time, that counts as no: aye resume"), "{listed}");
     assert!(!listed.contains("aye answer"), "{listed}");
-    // Somebody else has to say it.
+}
+
+#[test]
+fn the_inbox_offers_no_answer_that_somebody_else_has_to_give() {
     let place = gate("timeout: 0, by: [nobody-here]");
     let listed = place.aye(&["inbox"]).ok();
     assert!(listed.stdout.contains("only nobody-here may answer"), "{}", listed.all());
+    assert!(!listed.stdout.contains("proceed|cancel"), "{}", listed.all());
     assert_eq!(place.aye(&["inbox", "--json"]).ok().json()[0]["answers"], serde_json::json!([]));
-    // `edit` alone says nothing.
+}
+
+/// `edit` needs more than its name, so it is not among what can be typed.
+#[test]
+fn the_inbox_offers_no_answer_that_says_nothing_alone() {
     let place = gate("timeout: 0");
     place.aye(&["answer", &format!("{}-1", place.last()), "yes", "--resume", "--no-input"]);
     let listed = place.aye(&["inbox"]).ok();
-    assert!(listed.stdout.contains("retry|done|skip|abort"), "{}", listed.all());
+    assert!(listed.stdout.contains("-2 retry|done|skip|abort\n"), "{}", listed.all());
+}
+
+#[test]
+fn check_warns_where_a_no_runs_the_failure_handler() {
+    let place = Place::new();
+    let skill = |declined: &str| {
+        format!(
+            "name: gate\ninitial: ship\nstates:\n  ship: {{ command: make, confirmation: Ship it?, transitions: {{ success: done{declined}, failure: undo }} }}\n  undo: {{ command: 'true', transitions: {{ success: broken }} }}\n  done: {{ type: final }}\n  broken: {{ type: final, status: failed }}\n"
+        )
+    };
+    place.write("skill.yaml", &skill(""));
+    let said = place.aye(&["check", "skill.yaml"]).ok().stdout;
+    let warning = "warning[decline-fails]: saying no at `ship`, or nothing, leads to `undo`\n  --> skill.yaml:4:3\n";
+    assert!(said.contains(warning), "{said}");
+    assert!(said.contains("hint: add `declined: …` to its transitions"), "{said}");
+    place.write("skill.yaml", &skill(", declined: done"));
+    let said = place.aye(&["check", "skill.yaml"]).ok().stdout;
+    assert!(!said.contains("warning"), "{said}");
 }

@@ -62,12 +62,23 @@ fn a_failure_in_it_fails_the_run_and_can_be_retried() {
 #[test]
 fn it_runs_when_a_run_that_waits_is_cancelled() {
     let place = Place::new();
-    place.write("skill.yaml", &skill("confirm: Go on?"));
+    place.write("skill.yaml", &skill("confirm: Continue?"));
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
     assert_eq!(place.read("ended.txt"), "", "never at a pause");
     let cancelled = place.aye(&["cancel", "last"]);
     assert_eq!(cancelled.code, 0, "{}", cancelled.all());
     assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
+    // Nobody let its time run out.
+    let shown = place.aye(&["show", "last", "work"]).ok();
+    assert!(shown.stdout.contains("withdrawn: the run was stopped"), "{}", shown.all());
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["decisions"].as_array().map(Vec::len), Some(0), "{shown}");
+    let states: Vec<String> = place
+        .journal_db()
+        .prepare("SELECT state FROM questions")
+        .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
+        .unwrap();
+    assert_eq!(states, ["withdrawn"]);
     let runs = place.aye(&["runs", "--json"]).ok().json();
     assert_eq!(runs[0]["status"], "cancelled", "{runs}");
 }
@@ -78,7 +89,12 @@ fn it_runs_when_a_run_in_the_background_is_cancelled() {
     place.write("skill.yaml", &skill("shell: touch began; sleep 100"));
     place.aye(&["run", "skill.yaml", "--detach"]).ok();
     until("the step runs", || place.work().join("began").exists());
-    place.aye(&["cancel", "last"]).ok();
+    let cancelled = place.aye(&["cancel", "last"]).ok();
+    assert!(
+        cancelled.stdout.contains("is being cancelled: it cleans up first"),
+        "{}",
+        cancelled.all()
+    );
     until("it is over", || place.aye(&["runs", "--json"]).ok().json()[0]["status"] == "cancelled");
     assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
 }
@@ -99,7 +115,7 @@ fn only_leaves_it_out_and_from_does_not() {
 #[test]
 fn the_one_of_a_sub_skill_runs_when_the_run_around_it_is_cancelled() {
     let place = Place::new();
-    place.write("inner.yaml", &skill("confirm: Go on?"));
+    place.write("inner.yaml", &skill("confirm: Continue?"));
     let outer = "name: outer\nsteps:\n  - name: each\n    foreach: [1, 2]\n    skill: inner.yaml\n";
     place.write("outer.yaml", outer);
     assert_eq!(place.aye(&["run", "outer.yaml", "--no-input"]).code, 6);

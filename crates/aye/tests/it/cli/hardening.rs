@@ -52,7 +52,7 @@ steps:
     }
     child.wait().unwrap();
     cancel.wait().unwrap();
-    // Whoever comes next, the cancel or a resume, takes it as it was meant.
+    // Anyone who comes next, the cancel or a resume, takes it as it was meant.
     let _ = place.aye(&["resume", &run, "--no-input"]);
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["status"], "cancelled");
     assert!(!place.read("out").contains("B-RAN"), "{}", place.read("out"));

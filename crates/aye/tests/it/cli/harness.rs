@@ -81,14 +81,14 @@ impl Place {
         Ran::of(child.wait_with_output().unwrap(), self)
     }
 
-    /// Starts it and lets it go on.
+    /// Starts it and lets it continue.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
-    /// Starts a skill and lets it go on until its step has made a file.
+    /// Starts a skill and lets it continue until its step has made a file.
     pub(crate) fn start_until(&self, args: &[&str], file: &str) -> Child {
         let mut child = self.start(args);
         let mut ended = false;
@@ -213,6 +213,18 @@ fn escape(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("\\{c}") })
         .collect()
+}
+
+/// Fails with every part that a text lacks, not with the first of them alone.
+#[track_caller]
+pub(crate) fn assert_says(views: &[(&str, &[&str])]) {
+    let lacks = |text: &str, parts: &[&str]| -> Vec<String> {
+        let missing = parts.iter().filter(|part| !text.contains(**part));
+        missing.map(|part| format!("{part:?}")).collect()
+    };
+    let missing: Vec<String> = views.iter().flat_map(|(text, parts)| lacks(text, parts)).collect();
+    let texts: Vec<&str> = views.iter().map(|(text, _)| *text).collect();
+    assert!(missing.is_empty(), "missing:\n{}\nin:\n{}", missing.join("\n"), texts.join("\n"));
 }
 
 /// Waits until something has happened; fails loudly if it never does.

@@ -21,7 +21,7 @@ fn the_overview() {
       resume       Resume a paused, interrupted or killed run
       retry        Try a failed step again, as it is or with other arguments
       cancel       Cancel a run, whichever process drives it
-      schedule     Run a skill by the clock: add, list and remove schedules
+      schedule     Run a skill on a schedule: add, list and remove schedules
 
     Answer questions:
       inbox        List the questions that wait for an answer
@@ -59,6 +59,7 @@ fn the_overview() {
     Set up:
       doctor       Check the setup, and which assistants have connected
       trust        Say that a project is yours to run
+      notify       Test notification channels and list what was sent
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command
 
@@ -186,7 +187,7 @@ fn mistakes_are_one_error_and_one_hint() {
     ");
     assert_snapshot!(said(&["run", "a", "b"]), @"
     --- stderr
-    error: `b` is too much
+    error: unexpected argument `b`
     hint: a run begins at a step with `--from b`
     --- exit 2
     ");

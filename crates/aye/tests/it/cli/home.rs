@@ -114,7 +114,7 @@ fn a_database_of_another_program_is_left_alone() {
 fn a_damaged_database_is_told() {
     let place = place();
     std::fs::create_dir(place.home()).unwrap();
-    std::fs::write(place.home().join("journal.db"), "this is no database, it only has its name")
+    std::fs::write(place.home().join("journal.db"), "this is not a database, it only has its name")
         .unwrap();
     assert_snapshot!(place.aye(&["run", "s.yaml"]).all(), @r"
     --- stderr
@@ -162,7 +162,7 @@ fn mistakes_in_the_settings_are_placed() {
     };
     assert_snapshot!(with("# mine\nskils = [\"x\"]\n"), @r#"
     --- stderr
-    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `advisor`, `heal`, `mcp`, `ask`
+    error: unknown key `skils`, expected one of `skills`, `run`, `journal`, `policy`, `tools`, `advisor`, `heal`, `mcp`, `ask`, `notify`
       --> aye.toml:2:1
        |
      2 | skils = ["x"]

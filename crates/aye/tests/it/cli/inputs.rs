@@ -60,7 +60,7 @@ fn what_is_wrong_is_said_all_at_once() {
     ");
     assert_snapshot!(place.aye(&["run", "takes.yaml", "-i", "commit"]).all(), @r"
     --- stderr
-    error: `commit` is no input
+    error: `commit` is not an input
     hint: write `-i name=value`
     --- exit 2
     ");

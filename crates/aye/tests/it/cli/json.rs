@@ -28,7 +28,7 @@ fn an_answer_is_the_event_of_the_journal() {
     let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
     let recorded = events.as_array().unwrap().iter().find(|e| e["type"] == "confirmation_answered");
     assert_eq!(values(&ran), [recorded.unwrap().clone()]);
-    assert!(ran.stderr.contains("go on with: aye resume"), "{}", ran.all());
+    assert!(ran.stderr.contains("resume it with: aye resume"), "{}", ran.all());
 }
 
 #[test]

@@ -56,3 +56,17 @@ fn a_state_can_say_the_same() {
     assert_eq!(ran.stdout, "b | loose\n", "{}", ran.all());
     assert!(!place.home().join("logs").join(place.last()).exists(), "nothing was logged");
 }
+
+#[test]
+fn the_log_of_a_step_that_has_none_is_not_silence() {
+    let place = Place::new();
+    place.write("s.yaml", &format!("{SKILL}- {{name: mute, shell: 'true'}}\n"));
+    place.aye(&["run", "s.yaml", "-q"]).ok();
+    for step in ["loose", "mute"] {
+        let ran = place.aye(&["logs", "last", step]).ok();
+        assert_eq!(ran.stdout, "");
+        let said = format!("step `{step}` has no log: it wrote nothing, or its output is not kept");
+        assert!(ran.stderr.contains(&said), "{}", ran.all());
+    }
+    assert_eq!(place.aye(&["logs", "last", "calm"]).ok().stderr, "");
+}

@@ -92,7 +92,7 @@ fn what_cannot_be_ended_is_named_at_its_step() {
         ("s.yaml#left", "✓ a  DURATION, could not end process PID (sleep)\n"),
         (
             "s.yaml#late",
-            "✗ a  timed out after DURATION, given up after DURATION, could not end process PID (sleep)\n",
+            "✗ a  timed out after DURATION, stopped after DURATION, could not end process PID (sleep)\n",
         ),
     ] {
         let ran = as_ordinary_user(&place, &["run", skill]).all();

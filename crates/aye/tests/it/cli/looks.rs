@@ -84,7 +84,7 @@ fn a_pipe_that_closes_is_no_panic() {
         &place,
         "{ aye run s.yaml; echo $? > code; } 2>&1 | (exec 0<&-; true); until [ -s code ]; do sleep 0.02; done; cat code",
     );
-    assert_eq!(ran.stdout, "0\n", "the run goes on without a reader: {}", ran.all());
+    assert_eq!(ran.stdout, "0\n", "the run continues without a reader: {}", ran.all());
     let ran = shell(
         &place,
         "{ aye nosuch; echo $? > code2; } 2>&1 | (exec 0<&-; true); until [ -s code2 ]; do sleep 0.02; done; cat code2",

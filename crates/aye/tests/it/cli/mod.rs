@@ -3,17 +3,22 @@
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 pub(crate) mod harness;
 
+mod accepted;
 mod again;
 mod answers;
 mod audit;
 pub(crate) mod auth;
 mod checking;
+mod comparing;
 mod completing;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod concurrency;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod covers;
 pub(crate) mod detach;
 mod dry_run;
 mod endings;
+mod event_page;
 mod events;
 mod exhaustion;
 mod failing;
@@ -38,6 +43,7 @@ pub(crate) mod printing;
 mod record;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod remembered;
+pub(crate) mod resting;
 mod results;
 mod resuming;
 mod running;

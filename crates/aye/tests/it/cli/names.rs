@@ -1,6 +1,6 @@
 //! Conditions, names and final states, as a user meets them.
 
-use super::harness::Place;
+use super::harness::{Place, assert_says};
 
 #[test]
 fn a_wrong_comparison_takes_no_branch() {
@@ -23,31 +23,102 @@ steps:
     assert_eq!((ran.code, ran.stderr.contains("warning")), (0, false), "{}", ran.all());
 }
 
-#[test]
-fn what_is_certain_to_fail_runs_nothing() {
-    let place = Place::new();
-    for (later, said) in [
-        (
-            "{ name: b, command: echo, args: ['{{ nothing }}'] }",
-            "`nothing` is not defined anywhere",
-        ),
-        ("{ name: b, compute: 'result = len(nothing)' }", "`nothing` is not defined anywhere"),
-        ("{ name: b, compute: 'result = inputs.nothing' }", "`inputs.nothing` is not defined"),
-        ("{ name: b, compute: 'result = build' }", "did you mean `image`?"),
-    ] {
+/// Every case of `cases` that a skill with this second step gets wrong: it is
+/// refused with these words, and nothing has run.
+#[track_caller]
+fn assert_refused_before_the_first_step(cases: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (later, said) in cases {
+        let place = Place::new();
         let skill = format!(
             "name: sure\nsteps:\n  - {{ name: build, command: touch, args: [ran], output: image }}\n  - {later}\n"
         );
         place.write("sure.yaml", &skill);
         let ran = place.aye(&["run", "sure.yaml"]);
-        assert_eq!(ran.code, 2, "{}", ran.all());
-        assert!(ran.stderr.contains(said), "{later}: {}", ran.all());
-        assert!(!place.work().join("ran").exists(), "nothing runs");
+        let has_run = place.work().join("ran").exists();
+        if ran.code != 2 || !ran.stderr.contains(said) || has_run {
+            wrong.push(format!("{later}: {}", ran.all()));
+        }
         // Where such names are empty it is a warning.
         place.write("lenient.yaml", &format!("undefined: lenient\n{skill}"));
-        let said = place.aye(&["check", "lenient.yaml"]);
-        assert_eq!(said.code, 0, "{}", said.all());
+        place.aye(&["check", "lenient.yaml"]).ok();
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_name_that_no_step_gives_is_refused_in_a_template() {
+    assert_refused_before_the_first_step(&[
+        (
+            "{ name: b, command: echo, args: ['{{ nothing }}'] }",
+            "`nothing` is not defined anywhere",
+        ),
+        (
+            "{ name: b, command: echo, args: ['{{ inputs.nothing }}'] }",
+            "`inputs.nothing` is not defined anywhere",
+        ),
+        ("{ name: b, command: 'true', condition: nothing }", "`nothing` is not defined anywhere"),
+    ]);
+}
+
+#[test]
+fn a_name_that_no_step_gives_is_refused_in_a_block() {
+    assert_refused_before_the_first_step(&[
+        ("{ name: b, compute: 'result = len(nothing)' }", "`nothing` is not defined anywhere"),
+        ("{ name: b, compute: 'result = inputs.nothing' }", "`inputs.nothing` is not defined"),
+    ]);
+}
+
+#[test]
+fn a_step_whose_result_has_another_name_gets_that_name() {
+    assert_refused_before_the_first_step(&[
+        (
+            "{ name: b, command: echo, args: ['{{ build }}'] }",
+            "step `build` gives its result as `image`: write `{{ image }}`",
+        ),
+        (
+            "{ name: b, command: echo, args: ['{{ steps.image.stdout }}'] }",
+            "did you mean `steps.build`?",
+        ),
+        ("{ name: b, compute: 'result = build' }", "did you mean `image`?"),
+    ]);
+}
+
+#[test]
+fn a_step_that_hides_a_built_in_name_is_an_error_where_it_is_used() {
+    let place = Place::new();
+    for step in [
+        "{ name: b, command: echo, args: ['{{ env }}'] }",
+        "{ name: b, command: echo, condition: env }",
+        "{ name: b, compute: 'result = env' }",
+    ] {
+        let skill = format!(
+            "name: hides\nsteps:\n  - {{ name: env, command: touch, args: [ran] }}\n  - {step}\n"
+        );
+        place.write("hides.yaml", &skill);
+        let ran = place.aye(&["run", "hides.yaml"]);
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        let said = "error[built-in-name]";
+        assert_says(&[(&ran.stderr, &[said, "hides.yaml:4:", "output: env_result"])]);
+        assert!(!place.work().join("ran").exists(), "nothing runs");
+    }
+}
+
+#[test]
+fn a_run_prints_the_warnings_of_check() {
+    let place = Place::new();
+    let skill = "name: r\ninitial: a\nstates:\n  a: { command: 'true', transitions: { success: d } }\n  b: { command: 'true', transitions: { success: d } }\n  d: { type: final }\n";
+    place.write("r.yaml", skill);
+    let checked = place.aye(&["check", "r.yaml"]).ok().stdout;
+    let warning = checked.split("\n\n").next().unwrap();
+    assert!(warning.starts_with("warning[unreachable]: state `b`"), "{checked}");
+    let ran = place.aye(&["run", "r.yaml"]).ok();
+    assert!(ran.stderr.contains(warning), "{}", ran.all());
+}
+
+#[test]
+fn names_of_a_block_are_its_own() {
+    let place = Place::new();
     // Names that a block gives itself, or looks for, are its own.
     let skill = "\
 name: fine
@@ -92,35 +163,39 @@ workflows:
 #[test]
 fn a_workflow_of_states_ends_as_its_way_there_says() {
     let place = Place::new();
-    let skill = |command: &str, gate: &str| {
-        format!(
-            "name: flow\nstates:\n  start:\n    command: sh\n    args: [-c, '{command}']\n{gate}    on_success: over\n    on_failure: over\n  over: {{ type: final }}\n"
-        )
-    };
-    let gate = "    confirmation: { message: Go on?, default: no, timeout: 1s }\n";
-    place.write("good.yaml", &skill("exit 0", ""));
-    place.write("bad.yaml", &skill("exit 1", ""));
-    place.write("asks.yaml", &skill("exit 0", gate));
-    let ran = place.aye(&["run", "good.yaml"]);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.all().contains("flow completed in"), "{}", ran.all());
-    assert!(ran.all().contains("at `over`"), "{}", ran.all());
-    let ran = place.aye(&["run", "bad.yaml"]);
-    assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.all().contains("ended in `over`: step `start`: exit code 1"), "{}", ran.all());
+    // What leads to the same final state: how it ends, and what is said of it.
+    for (step, code, said) in [
+        ("shell: exit 0", 0, "flow completed in"),
+        ("shell: exit 1", 1, "flow failed: ended in `over`: step `start`: exit code 1"),
+        ("shell: sleep 100, timeout: 1s", 1, "flow failed: ended in `over`: step `start`: timed"),
+        ("shell: exit 75", 0, "flow completed in"),
+    ] {
+        let ways = "{ success: over, failure: over, timeout: over, 75: over }";
+        place.write(
+            "flow.yaml",
+            &format!(
+                "name: flow\ninitial: start\nstates:\n  start: {{ {step}, transitions: {ways} }}\n  over: {{ type: final }}\n"
+            ),
+        );
+        let ran = place.aye(&["run", "flow.yaml"]);
+        assert_eq!(ran.code, code, "{step}: {}", ran.all());
+        assert!(ran.stderr.contains(said), "{step}: {}", ran.all());
+    }
 }
 
 #[test]
-fn an_input_that_is_not_declared_and_a_state_after_the_skill() {
+fn an_input_that_is_not_declared_is_told_how() {
     let place = Place::new();
     place.write("plain.yaml", "name: plain\nsteps: [{ name: one, command: echo }]\n");
     let ran = place.aye(&["run", "plain.yaml", "-i", "tag=v1"]);
-    assert!(
-        ran.stderr
-            .contains("declare it in the skill: `- { name: tag, type: string }` under `inputs:`"),
-        "{}",
-        ran.all()
-    );
+    let said = "declare it in the skill: `- { name: tag, type: string }` under `inputs:`";
+    assert!(ran.stderr.contains(said), "{}", ran.all());
+}
+
+#[test]
+fn a_state_after_the_skill_names_from() {
+    let place = Place::new();
+    place.write("plain.yaml", "name: plain\nsteps: [{ name: one, command: echo }]\n");
     let ran = place.aye(&["run", "plain.yaml", "one"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`--from one`"), "{}", ran.all());
@@ -130,14 +205,16 @@ fn an_input_that_is_not_declared_and_a_state_after_the_skill() {
 fn words_of_other_tools_get_the_right_hint() {
     let place = Place::new();
     let hint = |step: &str| {
-        place.write("words.yaml", &format!("name: words\nstates:\n  a: {{ {step} }}\n"));
+        let skill = format!("name: words\ninitial: a\nstates:\n  a: {{ {step} }}\n");
+        place.write("words.yaml", &skill);
         place.aye(&["check", "words.yaml"]).stdout
     };
-    for (step, said) in [
+    let found = [
         (
             "command: make, on: { success: b }",
             "hint: write `transitions: { success: …, failure: … }`",
         ),
+        ("command: make, condition: always()", "hint: a step runs unless one before it failed"),
         ("command: make, timeout: none", "hint: write `0` for no limit"),
         ("command: make, confirmation: { defaultResponse: false }", "did you mean `default`?"),
         (
@@ -152,31 +229,71 @@ fn words_of_other_tools_get_the_right_hint() {
             "command: git commit, args: [-m, 'a b']",
             "command: git\n      args: [commit, -m, \"a b\"]",
         ),
-    ] {
-        let found = hint(step);
-        assert!(found.contains(said), "{step}: no {said:?} in\n{found}");
-    }
+    ]
+    .map(|(step, said)| (hint(step), [said]));
+    let found: Vec<(&str, &[&str])> =
+        found.iter().map(|(text, said)| (text.as_str(), &said[..])).collect();
+    assert_says(&found);
     assert!(
         !hint("command: git commit, args: [-m, x]").contains("shell:"),
         "it would lose the arguments"
     );
 }
 
+/// The hint for a command line beside arguments, typed as it stands.
+#[test]
+fn the_hint_for_a_command_line_works() {
+    let place = Place::new();
+    place.write(
+        "line.yaml",
+        "name: line\nsteps:\n  - { name: a, command: echo -n, args: ['a  b', c] }\n",
+    );
+    let said = place.aye(&["check", "line.yaml"]).stdout;
+    let command = said.lines().skip_while(|line| !line.starts_with("hint:")).skip(1);
+    let step: String = command.take(2).map(|line| format!("    {}\n", line.trim_start())).collect();
+    place.write("line.yaml", &format!("name: line\nsteps:\n  - name: a\n{step}"));
+    let ran = place.aye(&["run", "line.yaml", "-q"]).ok();
+    assert_eq!(ran.stdout.trim_end(), "a  b c", "{}", ran.all());
+}
+
+#[test]
+fn single_braces_get_the_right_spelling() {
+    let place = Place::new();
+    place.write(
+        "braces.yaml",
+        "name: braces\ninputs: [{ name: feature_name, default: x }]\nsteps:\n  - { name: a, command: echo, args: ['{feature_name} on {branch}', '{other}'] }\n",
+    );
+    let said = place.aye(&["check", "braces.yaml"]).ok().stdout;
+    assert_says(&[(
+        &said,
+        &[
+            "warning[single-braces]: `{feature_name}` stays as it is\n  --> braces.yaml:4:",
+            "hint: write `{{ inputs.feature_name }}`",
+            "warning[single-braces]: `{branch}` stays as it is",
+            "hint: write `{{ branch }}`",
+        ],
+    )]);
+    assert!(!said.contains("{other}` stays"), "{said}");
+}
+
 #[test]
 fn settings_in_the_wrong_place_get_the_right_hint() {
     let place = Place::new();
     place.write("plain.yaml", "name: plain\nsteps: [{ name: one, command: echo }]\n");
-    for (settings, said) in [
+    let found = [
         ("[policy]\nundefined = \"lenient\"\n", "it belongs under `[run]`"),
         ("[run]\nallow = [\"git\"]\n", "it belongs under `[policy]`"),
         ("[run]\nskills = [\"x\"]\n", "at the top of the file, before the first `[table]`"),
         ("[run]\nstep_timeout = 30\n", "`\"30s\"` for seconds, `\"30ms\"` for milliseconds"),
         ("[policy]\nallow = [\"^git .*\"]\n", "`*` stands for any characters but `/`"),
-    ] {
+    ]
+    .map(|(settings, said)| {
         place.write("aye.toml", settings);
-        let ran = place.aye(&["run", "plain.yaml"]);
-        assert!(ran.stderr.contains(said), "{settings}: {}", ran.all());
-    }
+        (place.aye(&["run", "plain.yaml"]).stderr, [said])
+    });
+    let found: Vec<(&str, &[&str])> =
+        found.iter().map(|(text, said)| (text.as_str(), &said[..])).collect();
+    assert_says(&found);
 }
 
 #[test]
@@ -194,16 +311,41 @@ steps:
         "{}",
         said.all()
     );
-    let ran = place.aye(&["run", "heals.yaml", "--no-input"]);
-    assert!(
-        ran.all().contains("`on_error: auto_heal`, but no heal rule is for it"),
-        "{}",
-        ran.all()
-    );
     let rule = "heal:\n  - { name: again, match: { step: one }, repair: { command: 'true' } }\n";
     place.write("healed.yaml", &format!("{skill}{rule}"));
     let said = place.aye(&["check", "healed.yaml"]);
     assert!(!said.stdout.contains("no-heal-rule"), "{}", said.all());
+}
+
+#[test]
+fn a_failure_says_that_no_heal_rule_is_for_it() {
+    let place = Place::new();
+    let step = "{ name: one, shell: exit 3, on_error: auto_heal }";
+    place.write("heals.yaml", &format!("name: heals\nsteps:\n  - {step}\n"));
+    let ran = place.aye(&["run", "heals.yaml", "--no-input"]);
+    let said = "`on_error: auto_heal`, but no heal rule is for it";
+    assert!(ran.stderr.contains(&format!("exit code 3 ({said})")), "{}", ran.all());
+}
+
+#[test]
+fn python_knows_memory_log_and_emit() {
+    crate::needs::program("python3");
+    let place = Place::new();
+    let skill = "\
+name: real
+steps:
+  - name: more
+    python: true
+    compute: |
+      log('seen')
+      emit('told', {'plan': 1})
+      known = memory.check_known_issues('make', 'no rule to make target')
+      result = [known['has_known_issues'], memory.read('x')]
+";
+    place.write("real.yaml", skill);
+    place.aye(&["run", "real.yaml"]).ok();
+    let told = place.aye(&["logs", "last", "more"]).ok().stdout;
+    assert_says(&[(&told, &["seen\n", "told {\"plan\": 1}\n", "[false, {}]"])]);
 }
 
 #[test]
@@ -218,27 +360,12 @@ steps:
     python: true
     compute: |
       plan = plan + 1
-      log('seen', plan)
-      emit('told', {'plan': plan})
-      known = memory.check_known_issues('make', 'no rule to make target')
-      result = [plan, known['has_known_issues'], memory.read('x')]
+      result = plan
 outputs: [{ name: more }]
 ";
     place.write("real.yaml", skill);
     let ran = place.aye(&["run", "real.yaml"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.all().contains('2'), "{}", ran.all());
-}
-
-#[test]
-fn modules_that_the_sandbox_lacks_are_named() {
-    let place = Place::new();
-    for module in ["textwrap", "shutil", "getpass", "zoneinfo", "yaml"] {
-        place.write(
-            "module.yaml",
-            &format!("name: module\nsteps:\n  - {{ name: a, compute: \"import {module}\\nresult = 1\" }}\n"),
-        );
-        let said = place.aye(&["check", "module.yaml"]).stdout;
-        assert!(said.contains(&format!("there is no module `{module}` in the sandbox")), "{said}");
-    }
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    assert_eq!(shown["outputs"]["more"], 2, "{shown}");
 }

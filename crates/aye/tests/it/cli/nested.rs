@@ -84,7 +84,7 @@ fn a_gate_is_asked_for_each_item_and_a_no_leaves_that_one_out() {
         assert_eq!(inbox[0]["message"], format!("Touch {host}?"));
         let run = place.last();
         assert!(inbox[0]["run"].as_str().unwrap().starts_with(&format!("{run}_")));
-        // Nobody drives it: the answer is taken, and the run goes on when it is resumed.
+        // Nobody drives it: the answer is taken, and the run continues when it is resumed.
         place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), answer]).ok();
         let ran = place.aye(&["resume", &run]);
         assert_eq!(ran.code, if host == "c" { 0 } else { 6 }, "{}", ran.all());
@@ -320,7 +320,7 @@ fn the_inbox_says_which_item_a_question_is_about() {
     );
     let inbox = place.aye(&["inbox"]).ok();
     assert!(inbox.stdout.contains("live2 · s[web-2] · q\n"), "{}", inbox.stdout);
-    // Whoever lists runs sees that somebody is waited for inside it.
+    // Anyone who lists runs sees that someone is waited for inside it.
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["waiting"], 2);
     let runs = place.aye(&["runs"]).ok();
     assert!(runs.stdout.contains("waiting"), "{}", runs.stdout);

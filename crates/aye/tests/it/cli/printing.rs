@@ -235,6 +235,9 @@ fn calls(verb: &str) -> Option<Vec<Vec<&'static str>>> {
             vec!["good", "--at", "daily", "--environment", h, "--with", "systemd"],
         ],
         "schedule list" => vec![vec![]],
+        "notify" => vec![vec![], vec![h]],
+        "notify test" => vec![vec![], vec![h]],
+        "notify list" => vec![vec![]],
         "schedule remove" => vec![vec![h]],
         "stats" => vec![vec!["good"], vec![h], vec!["good", "--since", h]],
         "confirm" => vec![vec![h, "--yes"], vec![h], vec![h, "--yes", "--journal"]],
@@ -277,6 +280,7 @@ fn calls(verb: &str) -> Option<Vec<Vec<&'static str>>> {
         "memory list" | "memory stats" => vec![vec![]],
         "memory show" => vec![vec!["MEMORY"], vec![h]],
         "memory forget" | "memory agree" => vec![vec![h]],
+        "memory import" => vec![vec![h], vec![".aye/memory/learned/patterns.yaml"]],
         "memory check" => vec![vec![h], vec!["some error", "--tool", "sh"]],
         "memory learn" => vec![vec!["--error", h], vec!["--error", h, "--meaning", h]],
         "schema" => vec![vec![]],
@@ -357,20 +361,24 @@ fn own(text: &str) -> Option<usize> {
     if text.starts_with("\r\n") {
         return Some(1);
     }
-    // What lies between the last two is shown at once.
-    let moves = ["[2K", "[K", "[J", "[?2026h", "[?2026l"];
+    // What lies between the last two is shown at once. Nothing hostile moves up or
+    // back: the plan of a run does.
+    let moves = ["7", "8", "[2K", "[K", "[J", "[?2026h", "[?2026l"];
     let bare = text.strip_prefix('\r').unwrap_or(text);
     if let Some(rest) = bare.strip_prefix('\u{1b}')
         && let Some(moves) = moves.iter().find(|moves| rest.starts_with(**moves))
     {
         return Some(text.len() - rest.len() + moves.len());
     }
+    // A row of the plan is painted from its beginning.
+    if text.starts_with('\r') && !text.starts_with("\r\u{1b}") {
+        return Some(1);
+    }
     let body = text.strip_prefix("\r").unwrap_or(text).strip_prefix("\u{1b}[")?;
     let codes = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     let end = text.len() - body.len() + codes + 1;
     let fine = match body.as_bytes()[codes] {
-        b'A' => text.starts_with('\r'),
-        b'B' | b'C' => true,
+        b'A' | b'B' | b'C' => true,
         b'm' => body[..codes]
             .split(';')
             .all(|code| matches!(code, "0" | "1" | "2" | "31" | "32" | "33" | "34" | "35" | "36")),
@@ -519,7 +527,7 @@ fn no_error_about_settings_does_either() {
     }
 }
 
-/// Bytes that are no text at all, as a name of a file and on the command line.
+/// Bytes that are not text at all, as a name of a file and on the command line.
 #[test]
 fn names_that_are_no_text_are_shown_all_the_same() {
     let repository = Repository::new();

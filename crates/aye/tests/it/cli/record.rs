@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::harness::{Place, until};
+use super::harness::{Place, assert_says, until};
 use super::leaving::cut_off;
 
 /// A state machine that comes to `work` three times and never to `rollback`.
 const LOOP: &str = "
 name: round
+initial: work
 states:
   work: { shell: 'echo try >> tries; test $(wc -l < tries) -ge 3 || { echo not yet >&2; exit 1; }', transitions: { success: done, failure: again } }
   again: { command: sleep, args: ['0'], transitions: { success: work } }
@@ -21,35 +22,68 @@ fn a_story_tells_commands_every_visit_and_what_was_not_reached() {
     place.write("round.yaml", LOOP);
     place.aye(&["run", "round.yaml"]).ok();
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("    $ echo try >> tries;"), "{shown}");
-    assert!(shown.contains("visit 1: failed after"), "{shown}");
-    assert!(shown.contains("visit 2: failed after"), "{shown}");
-    assert!(shown.contains("| not yet"), "{shown}");
-    assert!(shown.contains("· rollback  not reached"), "{shown}");
     let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
-    assert!(page.contains("| rollback | not reached | | |"), "{page}");
-    assert!(page.contains("- visit 1, attempt 1: failed after"), "{page}");
-    assert!(page.contains("```sh\nsleep 0\n```"), "{page}");
+    assert_says(&[
+        (
+            &shown,
+            &[
+                "    $ echo try >> tries;",
+                "visit 1: failed after",
+                "visit 2: failed after",
+                "| not yet",
+                "· rollback  not reached",
+            ],
+        ),
+        (
+            &page,
+            &[
+                "| rollback | not reached | | |",
+                "- visit 1, attempt 1: failed after",
+                "- visit 2, attempt 1: failed after",
+                "```sh\nsleep 0\n```",
+            ],
+        ),
+    ]);
     let whole = place.aye(&["show", "last", "--json"]).ok().json();
     assert_eq!(whole["not_reached"], json!(["rollback"]));
 }
 
+/// Prints seven lines and fails.
+const FAILS: &str = "name: f\nsteps:\n  - { name: build, command: sh, args: [-c, 'for n in 1 2 3 4 5 6 7; do echo line $n >&2; done; exit 3'] }\n";
+
 #[test]
-fn a_failure_is_shown_with_its_last_lines_and_its_change_as_a_diff() {
+fn a_failure_is_shown_with_its_last_lines() {
     let place = Place::new();
-    place.write("f.yaml", "name: f\nsteps:\n  - { name: build, command: sh, args: [-c, 'for n in 1 2 3 4 5 6 7; do echo line $n >&2; done; exit 3'] }\n");
+    place.write("f.yaml", FAILS);
     assert_eq!(place.aye(&["run", "f.yaml"]).code, 1);
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("    | line 3\n"), "{shown}");
-    assert!(shown.contains("    | line 7\n"), "{shown}");
-    assert!(!shown.contains("| line 2\n"), "{shown}");
-    place.aye(&["retry", "last", "--set", "2=echo mended"]).ok();
-    let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("attempt 2 with changes: somebody asked for it, by "), "{shown}");
-    assert!(shown.contains("      - sh -c 'for n in"), "{shown}");
-    assert!(shown.contains("      + sh -c 'echo mended'"), "{shown}");
     let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
-    assert!(page.contains("```diff\n- sh -c "), "{page}");
+    assert_says(&[
+        (&shown, &["    | line 3\n", "    | line 7\n"]),
+        (&page, &["line 3\n", "line 7\n"]),
+    ]);
+    assert!(!shown.contains("| line 2\n"), "{shown}");
+}
+
+#[test]
+fn changed_arguments_are_shown_as_a_diff() {
+    let place = Place::new();
+    place.write("f.yaml", FAILS);
+    assert_eq!(place.aye(&["run", "f.yaml"]).code, 1);
+    place.aye(&["retry", "last", "--set", "2=echo fixed"]).ok();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    assert_says(&[
+        (
+            &shown,
+            &[
+                "attempt 2 with changes: requested by a person, by ",
+                "      - sh -c 'for n in",
+                "      + sh -c 'echo fixed'",
+            ],
+        ),
+        (&page, &["```diff\n- sh -c ", "+ sh -c 'echo fixed'\n"]),
+    ]);
 }
 
 #[test]
@@ -91,15 +125,13 @@ fn a_running_step_has_a_pid_and_time_left() {
     until("the pid", || !place.read("pid").trim().is_empty());
     let shown = place.aye(&["show", "last"]).ok().stdout;
     let pid = place.read("pid").trim().to_owned();
-    assert!(shown.contains(&format!("pid {pid}, ")), "{shown}");
-    assert!(shown.contains(" so far, 1m "), "{shown}");
-    assert!(shown.contains(" left"), "{shown}");
+    assert_says(&[(&shown, &[&format!("pid {pid}, "), " so far, 1m ", " left"])]);
     let one = place.aye(&["show", "last", "wait", "--json"]).ok().json();
     assert_eq!(one["pid"].to_string(), pid);
     assert!((80_000..=90_000).contains(&one["remaining_ms"].as_u64().unwrap()), "{one}");
     assert!(one["elapsed_ms"].as_u64().unwrap() < 60_000, "{one}");
     assert!(one["deadline"].is_string(), "{one}");
-    // A run that goes on has lasted as long in every view.
+    // A run that continues has lasted as long in every view.
     let listed = place.aye(&["runs", "--json"]).ok().json()[0]["duration_ms"].as_u64().unwrap();
     let shown = place.aye(&["show", "--json"]).ok().json()["duration_ms"].as_u64().unwrap();
     assert!(listed <= shown && shown < listed + 30_000, "{listed} {shown}");
@@ -108,37 +140,59 @@ fn a_running_step_has_a_pid_and_time_left() {
 }
 
 #[test]
-fn memory_heal_rules_and_their_changes_are_part_of_the_story() {
+fn a_heal_rule_and_what_it_did_are_part_of_the_story() {
     let place = Place::new();
     place.write("h.yaml", "name: h\nheal:\n  - { name: make-room, match: { error: disk full }, repair: { command: touch, args: [room] } }\nsteps:\n  - { name: copy, shell: 'test -e room || { echo disk full >&2; exit 1; }', on_error: auto_heal }\n");
     place.aye(&["run", "h.yaml"]).ok();
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("heal: the rule `make-room` fits the error"), "{shown}");
-    assert!(shown.contains("heal: `make-room` repaired it"), "{shown}");
-    assert!(shown.contains("attempt 2: it was repaired"), "{shown}");
     let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
-    assert!(page.contains("- heal: \\`make-room\\` repaired it"), "{page}");
+    assert_says(&[
+        (
+            &shown,
+            &[
+                "heal: the rule `make-room` fits the error",
+                "heal: `make-room` repaired it",
+                "attempt 2: it was repaired",
+            ],
+        ),
+        (&page, &["- heal: \\`make-room\\` repaired it"]),
+    ]);
 }
 
 #[test]
-fn results_of_blocks_and_tools_are_in_the_logs() {
+fn results_of_blocks_are_in_the_logs() {
     let place = Place::new();
     place.write(
-        "aye.toml",
-        "[tools.greet]\ncommand = [\"echo\", \"hello {{ args.name }}\"]\nargs = { name = { required = true } }\n",
-    );
-    place.write(
         "r.yaml",
-        "name: r\nsteps:\n  - { name: block, compute: 'result = {\"a\": [1, 2]}' }\n  - { name: text, compute: 'result = \"plain\"' }\n  - { name: hi, tool: greet, args: { name: ann } }\n",
+        "name: r\nsteps:\n  - { name: block, compute: 'result = {\"a\": [1, 2]}' }\n  - { name: text, compute: 'result = \"plain\"' }\n",
     );
     place.aye(&["run", "r.yaml"]).ok();
     assert_eq!(place.aye(&["logs", "last", "text"]).ok().stdout, "plain\n");
-    // What a command prints is its result: it is not told twice.
-    assert_eq!(place.aye(&["logs", "last", "hi"]).ok().stdout, "hello ann\n");
     let block = place.aye(&["logs", "last", "block"]).ok().stdout;
     assert_eq!(serde_json::from_str::<Value>(&block).unwrap(), json!({ "a": [1, 2] }));
     let line = place.aye(&["logs", "last", "block", "--json"]).ok().json();
     assert_eq!((&line["type"], &line["value"]), (&json!("step_result"), &json!({ "a": [1, 2] })));
+}
+
+#[test]
+fn results_of_tools_are_in_the_logs() {
+    let place = Place::new();
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tools/server.sh");
+    place.write(
+        "aye.toml",
+        &format!(
+            "[tools.own]\nserver = [\"/bin/sh\", {server:?}, \"notes\"]\nlegacy = true\n[tools.greet]\ncommand = [\"echo\", \"hello {{{{ args.name }}}}\"]\nargs = {{ name = {{ required = true }} }}\n"
+        ),
+    );
+    place.aye(&["tools", "trust", "--yes"]).ok();
+    place.write(
+        "r.yaml",
+        "name: r\nsteps:\n  - { name: look, tool: own.fine }\n  - { name: hi, tool: greet, args: { name: ann } }\n",
+    );
+    place.aye(&["run", "r.yaml"]).ok();
+    assert_eq!(place.aye(&["logs", "last", "look"]).ok().stdout, "Status: fine\n");
+    // What a command prints is its result: it is not told twice.
+    assert_eq!(place.aye(&["logs", "last", "hi"]).ok().stdout, "hello ann\n");
 }
 
 /// The second host fails; nobody begins with the third.
@@ -159,12 +213,14 @@ fn an_item_is_called_by_its_value_everywhere() {
     assert_eq!(ran.code, 1, "{}", ran.all());
     let message =
         "1 of 3 failed: restart[web2]: step `stop`: exit code 1 (1 of 3 done, 1 not started)";
-    assert!(ran.stderr.contains(message), "{}", ran.stderr);
-    assert!(ran.stderr.contains("  [web1] ✓ stop"), "{}", ran.stderr);
-    assert!(ran.stdout.contains("restart[web1]/stop | web1\n"), "{}", ran.stdout);
-    assert!(place.aye(&["logs", "last"]).ok().stderr.contains("== restart[web2]/stop\n"));
+    let logs = place.aye(&["logs", "last"]).ok().stderr;
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("  restart[web2]  failed, run "), "{shown}");
+    assert_says(&[
+        (&ran.stderr, &[message, "  [web1] ✓ stop", "  [web2] ✗ stop"]),
+        (&ran.stdout, &["restart[web1]/stop | web1\n"]),
+        (&logs, &["== restart[web2]/stop\n"]),
+        (&shown, &["  restart[web2]  failed, run "]),
+    ]);
     let whole = place.aye(&["show", "last", "--json"]).ok().json();
     assert_eq!(whole["steps"]["restart"]["labels"], json!(["web1", "web2", "web3"]));
     assert_eq!(whole["runs"][1]["item"]["label"], "web2");
@@ -254,7 +310,20 @@ fn verbose_text_holds_no_json() {
 }
 
 #[test]
-fn signals_have_names_and_a_time_out_says_what_ended_it() {
+fn arguments_are_a_list() {
+    let place = Place::new();
+    place.write("v.yaml", "name: v\nsteps:\n  - { name: a, command: echo, args: ['hi there'] }\n");
+    let ran = place.aye(&["run", "v.yaml", "--json"]).ok();
+    let mut events = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let started = events.find(|event| event["type"] == "step_started").unwrap();
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    for step in [&started, &shown["steps"]["a"]] {
+        assert_eq!(step["argv"], json!(["echo", "hi there"]), "{step}");
+    }
+}
+
+#[test]
+fn signals_have_names() {
     let place = Place::new();
     place.write("sig.yaml", "name: sig\nsteps:\n  - { name: a, shell: 'kill -SEGV $$' }\n");
     let ran = place.aye(&["run", "sig.yaml"]);
@@ -262,6 +331,11 @@ fn signals_have_names_and_a_time_out_says_what_ended_it() {
     let process =
         place.aye(&["show", "last", "--json"]).ok().json()["steps"]["a"]["process"].clone();
     assert_eq!((&process["signal"], &process["signal_name"]), (&json!(11), &json!("SIGSEGV")));
+}
+
+#[test]
+fn a_time_out_says_what_ended_it() {
+    let place = Place::new();
     for (script, signal, words) in [
         ("sleep 100", "SIGTERM", "timed out after 100ms, ended (SIGTERM) after "),
         (
@@ -308,13 +382,12 @@ fn durations_agree_between_views() {
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["duration_ms"], ended);
 }
 
+const ASKS: &str = "name: q\nsteps:\n  - { name: go, command: 'true', confirmation: { message: Go?, timeout: 20s } }\n";
+
 #[test]
-fn a_decision_says_that_nobody_answered_or_that_it_was_yes_in_advance() {
+fn a_decision_says_that_nobody_answered() {
     let place = Place::new();
-    place.write(
-        "q.yaml",
-        "name: q\nsteps:\n  - { name: go, command: 'true', confirmation: { message: Go?, timeout: 20s } }\n",
-    );
+    place.write("q.yaml", ASKS);
     assert_eq!(place.aye(&["run", "q.yaml", "--no-input"]).code, 6);
     let mut later = place.command(&["resume", "last", "--no-input"]);
     let ran = later.env("AYE_TEST_DAYS", "1").output().expect("aye runs");
@@ -322,9 +395,17 @@ fn a_decision_says_that_nobody_answered_or_that_it_was_yes_in_advance() {
     let decision = place.aye(&["show", "last", "--json"]).ok().json()["decisions"][0].clone();
     assert_eq!((&decision["expired"], &decision["value"]), (&json!(true), &json!("cancel")));
     assert_eq!((&decision["by"], &decision["prompter"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_decision_says_that_it_was_yes_in_advance() {
+    let place = Place::new();
+    place.write("q.yaml", ASKS);
     place.aye(&["run", "q.yaml", "--yes"]).ok();
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains(" through --yes"), "{shown}");
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    let said = "go \"Go?\" = proceed by ";
+    assert_says(&[(&shown, &[said, " through --yes"]), (&page, &[said, " through --yes"])]);
     let step = place.aye(&["show", "last", "go"]).ok().stdout;
     assert!(step.contains(" through --yes"), "{step}");
     let decision = place.aye(&["show", "last", "--json"]).ok().json()["decisions"][0].clone();

@@ -184,3 +184,26 @@ fn a_long_result_with_a_secret_in_it_is_whole_for_later_steps_alone() {
     assert_eq!(counted(&place), 70_000 + "hush-hush-hush".len());
     assert!(journalled(&place, "big").as_str().unwrap().ends_with("0***"));
 }
+
+#[test]
+fn the_settings_say_how_much_of_it_is_kept_and_how_long_a_step_may_take() {
+    let place = Place::new();
+    place.write("aye.toml", "[run]\nmax_result = '64KiB'\nmax_step_timeout = '300ms'\n");
+    let big = writes(200_001);
+    place.write(
+        "s.yaml",
+        &format!("name: s\nsteps:\n- {{ name: big, shell: {big:?} }}\n- {{ name: count, command: wc, args: [-c], stdin: '{{{{ big }}}}' }}\n"),
+    );
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    assert!(ran.all().contains("its result is the last 64 KB of its output"), "{}", ran.all());
+    assert!(counted(&place) <= CUT, "{}", counted(&place));
+    for limit in ["timeout: 1h", "timeout: 0s"] {
+        let skill =
+            format!("name: s\nsteps:\n- {{ name: a, command: sleep, args: ['600'], {limit} }}\n");
+        place.write("s.yaml", &skill);
+        let planned = place.aye(&["run", "s.yaml", "--dry-run"]).ok();
+        assert!(planned.stdout.contains("at most 300ms"), "{}", planned.all());
+        let ran = place.aye(&["run", "s.yaml"]);
+        assert_eq!(ran.code, 124, "{}", ran.all());
+    }
+}

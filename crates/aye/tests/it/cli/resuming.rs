@@ -53,11 +53,11 @@ fn another_step_is_asked_about_first() {
     s  run RUN, resumed by USER on HOST
     ‖ nobody can be asked here: `--no-input` was given
     ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done, 0 left running
-      answer   aye answer RUN-1 retry|done|skip|abort --resume
-      inbox    aye inbox
-      wait     aye resume RUN --detach
-      go on    aye resume RUN
-      give up  aye cancel RUN
+      answer  aye answer RUN-1 retry|done|skip|abort --resume
+      inbox   aye inbox
+      wait    aye resume RUN --detach
+      resume  aye resume RUN
+      cancel  aye cancel RUN
     --- exit 6
     ");
     let question = format!("{}-1", place.last());
@@ -111,7 +111,7 @@ fn a_changed_file_is_told_and_not_used() {
     --- stdout
     b | old
     --- stderr
-    warning: `s.yaml` has changed; the run goes on with what it started with
+    warning: `s.yaml` has changed; the run continues with what it started with
     s  run RUN, resumed by USER on HOST
     ▸ a  attempt 2: it may be run twice
     ▸ a  touch began; while [ ! -e go ]; do sleep 0.02; done

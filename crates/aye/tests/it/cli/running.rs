@@ -34,7 +34,7 @@ const ASKS: &str = "\
 name: asks
 steps:
   - name: gate
-    confirm: { message: 'Go on?', timeout: 0 }
+    confirm: { message: 'Continue?', timeout: 0 }
   - name: after
     shell: echo went on
 ";
@@ -183,12 +183,12 @@ fn a_question_that_nobody_can_answer_pauses_the_run() {
     --- stderr
     asks  run RUN
     ‖ nobody can be asked here: `--no-input` was given
-    ‖ asks waits for an answer: Go on?  0 steps done
-      answer   aye answer RUN-1 proceed|cancel --resume
-      inbox    aye inbox
-      wait     aye resume RUN --detach
-      go on    aye resume RUN
-      give up  aye cancel RUN
+    ‖ asks waits for an answer: Continue?  0 steps done
+      answer  aye answer RUN-1 proceed|cancel --resume
+      inbox   aye inbox
+      wait    aye resume RUN --detach
+      resume  aye resume RUN
+      cancel  aye cancel RUN
     --- exit 6
     ");
     assert_eq!(place.aye(&["run", "asks.yaml"]).code, 6, "no terminal is the same");
@@ -205,7 +205,7 @@ fn yes_answers_and_is_recorded_as_that() {
     after | went on
     --- stderr
     asks  run RUN
-    ● gate  Go on?  Proceed  answered by --yes after DURATION
+    ● gate  Continue?  Proceed  answered by --yes after DURATION
     ✓ gate
     ▸ after  echo went on
     ✓ after  DURATION

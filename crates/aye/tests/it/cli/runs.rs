@@ -64,7 +64,7 @@ fn runs_can_be_narrowed() {
     assert_snapshot!(place.aye(&["runs", "--status", "lost"]).all(), @r"
     --- stderr
     error: `lost` does not fit `--status <STATUS>`
-    hint: it is one of: running, waiting, paused, cut-off, completed, failed, cancelled
+    hint: it is one of: running, queued, waiting, paused, cut-off, completed, failed, cancelled
     --- exit 2
     ");
     assert_snapshot!(place.aye(&["runs", "-n", "x"]).all(), @r"
@@ -124,7 +124,7 @@ fn prune_forgets_what_is_old_and_over() {
     place.aye(&["audit"]).ok();
     assert_snapshot!(place.aye(&["runs", "prune", "--older-than", "soon"]).all(), @r"
     --- stderr
-    error: `soon` is no duration
+    error: `soon` is not a duration
     hint: write a time such as `30d` or `DURATION`
     --- exit 2
     ");
@@ -186,11 +186,11 @@ fn show_tells_a_run() {
     asks  run RUN by USER on HOST at TIME
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
-      answer   aye answer RUN-1 proceed|cancel --resume
-      inbox    aye inbox
-      wait     aye resume RUN --detach
-      go on    aye resume RUN
-      give up  aye cancel RUN
+      answer  aye answer RUN-1 proceed|cancel --resume
+      inbox   aye inbox
+      wait    aye resume RUN --detach
+      resume  aye resume RUN
+      cancel  aye cancel RUN
     --- exit 0
     ");
     let runs = place.aye(&["runs", "--json"]).ok().json();

@@ -103,7 +103,7 @@ fn the_service_starts_a_run_in_the_background() {
     assert!(shown.contains(", started by a schedule"), "{shown}");
 }
 
-/// A manager of the user's units, as a session has one. The run goes on when
+/// A manager of the user's units, as a session has one. The run continues when
 /// the service has ended.
 #[test]
 fn a_real_user_manager_starts_the_run_and_leaves_it_alone() {

@@ -380,7 +380,7 @@ fn graph_refuses_what_it_cannot_draw() {
 #[test]
 fn schema_is_the_one_that_is_published() {
     let ran = Place::new().aye(&["schema"]).ok();
-    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/skill.schema.json");
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/skill.schema.json");
     let published = std::fs::read_to_string(published).unwrap();
     assert_eq!(ran.json(), serde_json::from_str::<serde_json::Value>(&published).unwrap());
 }
@@ -427,7 +427,7 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
     assert_eq!(place.read("aye.toml"), settings);
     assert_snapshot!(place.aye(&["init", "../evil"]).all(), @r"
     --- stderr
-    error: `../evil` is no name for a skill
+    error: `../evil` is not a name for a skill
     hint: use letters, digits, `-` and `_`, beginning with a letter
     --- exit 2
     ");

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::harness::{Place, until};
 
-/// Each item says that it began, and goes on when it is told to.
+/// Each item says that it began, and continues when it is told to.
 const MANY: &str = "name: many
 steps:
   - name: each

@@ -50,7 +50,7 @@ fn figures_are_those_of_the_journal() {
     let keys = ["step", "count", "failed"];
     assert_eq!(line("steps", 0, keys), [json!("work"), json!(3), json!(1)]);
     assert_eq!(line("steps", 1, keys), [json!("last"), json!(2), json!(0)]);
-    assert_eq!(stats["steps"].as_array().unwrap().len(), 2, "a question is no step here");
+    assert_eq!(stats["steps"].as_array().unwrap().len(), 2, "a question is not a step here");
     let keys = ["step", "count", "expired"];
     assert_eq!(
         line("questions", 0, keys),
@@ -104,4 +104,15 @@ fn charts_have_letters_that_the_terminal_knows() {
     let plain = place.aye(&["stats", "s", "--plain"]).ok().stdout;
     assert!(plain.contains("\noutcome   +x+-=  the newest is the last\n"), "{plain}");
     assert!(plain.is_ascii(), "{plain}");
+}
+
+#[test]
+fn a_file_stands_for_its_skill() {
+    let place = place();
+    let named = place.aye(&["stats", "s", "--json"]).ok().stdout;
+    for file in ["s.yaml", "./s.yaml", "s.yaml#s"] {
+        assert_eq!(place.aye(&["stats", file, "--json"]).ok().stdout, named, "{file}");
+    }
+    let missing = place.aye(&["stats", "t.yaml"]);
+    assert_eq!(missing.code, 3, "{}", missing.all());
 }

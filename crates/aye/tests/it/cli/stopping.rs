@@ -48,8 +48,8 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
     ‖ long is paused  0 steps done, 0 left running
-      go on    aye resume RUN
-      give up  aye cancel RUN
+      resume  aye resume RUN
+      cancel  aye cancel RUN
     --- exit 130
     ");
     let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
@@ -83,7 +83,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     let child = place.start_until(&["run", "cleans.yaml"], "began");
     assert_snapshot!(place.aye(&["cancel", "last", "--reason", "wrong commit"]).all(), @r"
     --- stdout
-    run RUN is cancelled
+    run RUN is being cancelled: it cleans up first; `aye watch RUN` shows it
     --- exit 0
     ");
     assert_snapshot!(place.finish(child).all(), @r"

@@ -160,7 +160,7 @@ fn a_directory_that_is_gone_is_named_and_runs_are_shown_all_the_same() {
     assert!(ran.stderr.contains("the current directory does not exist any more"), "{}", ran.all());
 }
 
-/// Whoever administers a machine may call it what they like.
+/// Anyone who administers a machine may call it what they like.
 #[test]
 fn a_hostile_host_name_is_text() {
     const NAMES: &[&str] = &["unshare", "--user", "--map-root-user", "--uts"];

@@ -433,7 +433,7 @@ fn entries_of_pruned_runs_cannot_be_edited_or_deleted_unseen() {
         let place_of = if named.starts_with("entry 1") { 0 } else { 1 };
         let shown = found(&place, &[]);
         assert_eq!(shown[0], named.replace("RUN", &runs[place_of]), "{attacked}");
-        // Whoever hides the end of the chain too is found by its head.
+        // Anyone who hides the end of the chain too is found by its head.
         if attacked.starts_with("DELETE FROM pruned WHERE n = 2") {
             attack(
                 &place,

@@ -29,7 +29,7 @@ fn typing_it_runs_the_steps_and_leaves_out_the_rest() {
         hint: `aye trust` shows it and asks\n";
     assert!(ran.stderr.contains(said), "{}", ran.all());
     assert!(!place.work().join("healed").exists() && !place.work().join("started").exists());
-    // In the background, and when it goes on, too.
+    // In the background, and when it continues, too.
     let ran = place.aye(&["run", "s.yaml", "--detach"]);
     assert!(ran.stderr.contains(said), "{}", ran.all());
 
@@ -296,7 +296,7 @@ fn settings_of_another_user_are_left_out_for_an_ordinary_user_too() {
     for file in ["token", "healed"] {
         std::fs::remove_file(place.work().join(file)).expect("it is there");
     }
-    // The same words, put there by somebody else.
+    // The same words, put there by someone else.
     chown(&settings, Some(USER - 1), None).expect("given away");
     let ran = aye(&["run", "s.yaml"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
@@ -377,7 +377,7 @@ fn an_untrusted_project_makes_limits_stricter_only() {
     let place = Place::new();
     place.write(
         CONFIG,
-        "[run]\nstep_timeout = '1m'\ngrace = '5s'\nmax_processes = 4\n[journal]\nkeep = '9d'\n",
+        "[run]\nstep_timeout = '1m'\ngrace = '5s'\nmax_processes = 4\nmax_step_timeout = '1h'\nmax_result = '1MiB'\n[journal]\nkeep = '9d'\n",
     );
     let config = place.work().join(CONFIG);
     let load = |text: &str, trusted: bool| {
@@ -391,6 +391,9 @@ fn an_untrusted_project_makes_limits_stricter_only() {
         ("run", "grace", "'4s'", "'6s'"),
         ("run", "grace", "'0s'", "'1h'"),
         ("run", "max_processes", "3", "5"),
+        ("run", "max_step_timeout", "'59m'", "'2h'"),
+        ("run", "max_step_timeout", "'1s'", "'0s'"),
+        ("run", "max_result", "'64KiB'", "'2MiB'"),
         ("journal", "keep", "'10d'", "'8d'"),
         ("journal", "keep", "'0s'", "'1ms'"),
         ("journal", "durability", "'power'", "'process'"),

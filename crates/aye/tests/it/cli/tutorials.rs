@@ -1,4 +1,4 @@
-//! The tutorials: their skills are run as the pages say, and what the pages
+//! The tutorials and how-to guides: their skills are run as the pages say, and what the pages
 //! show is what the program prints. `AYE_UPDATE=1` writes the output anew.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,7 @@ use crate::prompt::pty::type_to_confirm;
 const RUN: &str = "k3f9x2m8qa";
 
 fn path(page: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials").join(page)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page)
 }
 
 /// Output as a page shows it: whatever differs from run to run is made the same.
@@ -23,6 +23,7 @@ fn shown(ran: &Ran) -> String {
     let text = text.replace("by USER on HOST", "by ann on laptop").replace("by USER", "by ann");
     // A limit is the same each time.
     let text = text.replace("at most DURATION", "at most 2m");
+    let text = text.replace("DURATION left", "9m 59s left");
     let text = text.replace("DURATION", "20ms").replace("TIME", "2026-11-17 09:00:00 UTC");
     let text = text.replace("N MB, ", "").replace("RUN", RUN);
     // A run inside another.
@@ -56,7 +57,7 @@ fn session(place: &Place, block: &str) -> String {
             text.push_str(&format!("{next}\n"));
             typed.push(&next[2..]);
         }
-        // Somebody types at a prompt; how that looks is on another page.
+        // Someone types at a prompt; how that looks is on another page.
         match typed.split_last() {
             Some((last, before)) => {
                 let question = command.strip_prefix("aye answer ").unwrap();
@@ -115,15 +116,40 @@ fn similar_asserts(page: &str, written: &str, real: &str) {
 
 #[test]
 fn a_migration_that_asks_fails_and_recovers() {
-    follow("migration.md");
+    follow("tutorials/migration.md");
 }
 
 #[test]
 fn a_rolling_restart_with_a_host_that_fails() {
-    follow("rolling-restart.md");
+    follow("tutorials/rolling-restart.md");
 }
 
 #[test]
 fn a_state_machine_with_a_loop() {
-    follow("canary.md");
+    follow("tutorials/canary.md");
+}
+
+#[test]
+fn a_first_skill() {
+    follow("tutorials/first-skill.md");
+}
+
+#[test]
+fn a_first_question() {
+    follow("tutorials/first-question.md");
+}
+
+#[test]
+fn a_question_in_front_of_a_makefile() {
+    follow("how-to/makefile.md");
+}
+
+#[test]
+fn a_secret_from_the_environment() {
+    follow("how-to/secrets.md");
+}
+
+#[test]
+fn keys_of_other_tools_are_named() {
+    follow("how-to/moving.md");
 }

@@ -256,7 +256,7 @@ fn an_advisor_is_no_person() {
         let said = std::fs::read_to_string(said).unwrap_or_else(|_| panic!("{}", ran.all()));
         assert_eq!(said.matches("a person has to answer").count(), 2, "{said}");
         account.still_closed(&said);
-        // The person can, and go on with the run at once.
+        // The person can, and continue with the run at once.
         account.aye(&["answer", &question, "proceed", "--no-input", "--resume"]).ok();
         assert!(account.place.work().join("acted").exists(), "{}", account.told(&run));
     }
@@ -425,7 +425,7 @@ fn a_step_cannot_trust_agree_or_teach() {
     }
 }
 
-/// Somebody in a container of their own, while nothing runs outside.
+/// Someone in a container of their own, while nothing runs outside.
 #[test]
 fn a_process_namespace_alone_is_no_reason_to_refuse() {
     let account = Account::new(None);

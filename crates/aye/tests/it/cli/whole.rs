@@ -229,7 +229,7 @@ fn a_result_with_a_secret_in_it_is_what_later_steps_get_and_nobody_else() {
     let place = Place::new();
     place.write(
         "s.yaml",
-        "name: s\ninputs: [{ name: token, type: secret, required: true }]\nsteps:\n  - { name: login, shell: 'printf bearer-%s {{ inputs.token }}' }\n  - { name: header, compute: 'result = {\"auth\": \"Bearer \" + inputs[\"token\"]}' }\n  - { name: use, shell: 'printf %s {{ login }} | wc -c > a; printf %s {{ header.auth }} | wc -c > b' }\n  - { name: each, foreach: ['{{ login }}'], shell: 'printf %s {{ item }} | wc -c > c' }\n  - { name: wait, confirm: { message: 'Go on?', timeout: 0 } }\n  - { name: again, command: echo, args: ['{{ login }}'] }\n",
+        "name: s\ninputs: [{ name: token, type: secret, required: true }]\nsteps:\n  - { name: login, shell: 'printf bearer-%s {{ inputs.token }}' }\n  - { name: header, compute: 'result = {\"auth\": \"Bearer \" + inputs[\"token\"]}' }\n  - { name: use, shell: 'printf %s {{ login }} | wc -c > a; printf %s {{ header.auth }} | wc -c > b' }\n  - { name: each, foreach: ['{{ login }}'], shell: 'printf %s {{ item }} | wc -c > c' }\n  - { name: wait, confirm: { message: 'Continue?', timeout: 0 } }\n  - { name: again, command: echo, args: ['{{ login }}'] }\n",
     );
     let ran = place.aye(&["run", "s.yaml", "-i", "token=hunter2"]);
     assert_eq!(ran.code, 6, "{}", ran.all());

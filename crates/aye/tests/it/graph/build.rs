@@ -86,6 +86,7 @@ fn flow(name: &str, body: Body) -> Flow {
         inputs: Vec::new(),
         body,
         finally: Vec::new(),
+        concurrency: None,
         outputs: Vec::new(),
         timeout: None,
         cleanup: Duration::from_secs(30),

@@ -101,7 +101,7 @@ pub(super) fn rollout() -> Flow {
 pub(super) fn long() -> Flow {
     let step = |at: usize| {
         let step = command(&format!("step_{at:02}"), &format!("./migrate --shard {at}"));
-        if at % 12 == 5 { gated(step, "Go on with the next shards?") } else { step }
+        if at % 12 == 5 { gated(step, "Continue with the next shards?") } else { step }
     };
     line("migrate", (1..=60).map(step).collect())
 }

@@ -20,7 +20,7 @@ pub(super) struct InboxView {
 }
 
 impl InboxView {
-    /// With skills, each a name and its steps; somebody has said that it is theirs.
+    /// With skills, each a name and its steps; someone has said that it is theirs.
     pub(super) fn with(skills: &[(&str, &str)]) -> Self {
         let desk = Self::untrusted(skills);
         desk.aye(&["trust", "--yes"]).ok();
@@ -225,7 +225,7 @@ impl Client {
     /// Waits for the answer to a request, showing forms meanwhile.
     pub(super) fn wait(&mut self, id: u64) -> Value {
         loop {
-            let message = self.read().expect("the server goes on");
+            let message = self.read().expect("the server continues");
             match message["method"].as_str() {
                 None if message["id"] == id => return message,
                 None => {}
@@ -273,7 +273,7 @@ impl Client {
             if let Some(at) = self.notes.iter().position(|note| note["method"] == method) {
                 return self.notes.remove(at);
             }
-            let message = self.read().expect("the server goes on");
+            let message = self.read().expect("the server continues");
             self.notes.push(message);
         }
     }

@@ -320,7 +320,7 @@ steps:
     let said = json!({ "execution_id": asks.id(), "choice": "go" });
     let failed = client.call("skill_continue", said);
     assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
-    for (text, options, calls) in [(asks.text(), 2, 1), (failed.text(), 4, 2)] {
+    for (text, options, calls) in [(asks.text(), 2, 2), (failed.text(), 4, 2)] {
         assert!(text.contains("Approved"), "{text}");
         assert_eq!(lines(&text, "execution_id:"), 1, "{text}");
         assert_eq!(lines(&text, "may be answered by:"), 1, "{text}");

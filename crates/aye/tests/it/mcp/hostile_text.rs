@@ -69,6 +69,11 @@ fn calls(tool: &str, id: &str) -> Option<Vec<Value>> {
             json!({ "execution_id": id, "advice": h }),
             json!({ "execution_id": id, "advice": h, "suggestion": h }),
         ],
+        "skill_change" => vec![
+            json!({ "skill": "asking", "old": "asking", "new": h, "about": h }),
+            json!({ "skill": h, "old": h, "new": h, "about": h }),
+        ],
+        "tool_try" => vec![json!({ "tool": h, "args": { h: h } })],
         "run_list" => vec![json!({}), json!({ "skill": h, "status": h })],
         "skill_cancel" => vec![json!({ "execution_id": h, "reason": h })],
         "skill_logs" | "debug_tool" => vec![

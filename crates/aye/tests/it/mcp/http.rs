@@ -121,6 +121,8 @@ fn only_who_knows_the_token_is_heard() {
         ("Origin", "https://evil.example"),
         ("Origin", "null"),
         ("Origin", "http://localhost.evil.example"),
+        ("Origin", "http://127.0.0.1:1"),
+        ("Origin", "http://localhost:1"),
         ("Host", "evil.example"),
     ] {
         let answer = server.post(&[("Authorization", &right), foreign], &list);

@@ -3,6 +3,7 @@
 //! elsewhere.
 
 mod advising;
+mod changing;
 mod client;
 
 mod forms;
@@ -14,8 +15,11 @@ mod learning;
 mod reaching;
 mod recovering;
 mod resources;
+mod resting;
 mod running;
 mod surviving;
 mod tasks;
+mod telling;
 mod tools;
+mod trying;
 mod untrusted;

@@ -243,7 +243,7 @@ fn a_skill_of_an_assistant_calls_only_what_is_listed() {
     let mut client = Client::new(&desk);
     assert_eq!(client.run("fixed").status(), "failed");
     assert!(!desk.work().join("owned").exists());
-    // Whoever types it means what its author wrote.
+    // Anyone who types it means what its author wrote.
     desk.aye(&["run", "fixed"]).ok();
     assert!(desk.work().join("owned").exists());
 }

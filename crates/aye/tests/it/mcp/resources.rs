@@ -82,7 +82,7 @@ fn subscribers_hear_of_memory_and_skills() {
     for uri in ["aye://memory/fixes", "aye://skills/go"] {
         let got = client.request("resources/subscribe", json!({ "uri": uri }));
         assert!(got["error"].is_null(), "{got}");
-        // It is looked at before it changes; a change that comes sooner is no news.
+        // It is looked at before it changes; a change that comes sooner is not news.
         let heard = std::cell::Cell::new(false);
         let mut round = 0;
         while !heard.get() {

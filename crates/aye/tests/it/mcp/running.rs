@@ -37,7 +37,7 @@ fn a_run_pauses_tells_what_it_asks_and_goes_on() {
         assert_eq!(told["options"][1]["action"], "cancel");
         // What the question names, and nothing else.
         assert_eq!(told["variables"], json!({ "inputs.branch": "main", "looked": "seen" }));
-        assert_eq!(told["recent_steps"].as_array().unwrap().len(), 3);
+        assert_eq!(told["recent_steps"].as_array().unwrap().len(), 2);
         assert_eq!(
             told["defined"],
             json!({ "file": "skills/gate.yaml", "line": 8, "end_line": 16 })
@@ -109,11 +109,11 @@ steps:
         json!({ "execution_id": asks.id(), "step": "after", "args": { "script": "x" } });
     assert!(client.call("skill_retry_step", elsewhere).refused().contains("step `after`"));
     let odd = json!({ "execution_id": asks.id(), "step": "push", "args": { "flag": "x" } });
-    assert!(client.call("skill_retry_step", odd).refused().contains("no argument of `push`"));
+    assert!(client.call("skill_retry_step", odd).refused().contains("not an argument of `push`"));
 
-    let mended = json!({ "execution_id": asks.id(), "step": "push", "args": { "2": "echo ok" } });
+    let fixed = json!({ "execution_id": asks.id(), "step": "push", "args": { "2": "echo ok" } });
     // What an assistant writes is not run before a person has seen it.
-    let asked = client.call("skill_retry_step", mended);
+    let asked = client.call("skill_retry_step", fixed);
     assert_eq!(asked.status(), "awaiting_confirmation", "{}", asked.text());
     assert_eq!(asked.ok()["relayable"], false, "{}", asked.text());
     assert!(!desk.work().join("pushed").exists());
@@ -123,7 +123,7 @@ steps:
     assert!(desk.work().join("pushed").exists());
 }
 
-/// Whoever looks into the inbox answers what is there.
+/// Anyone who looks into the inbox answers what is there.
 fn person(desk: &InboxView, choice: &str) {
     let inbox = desk.aye(&["inbox", "--json"]).ok().json();
     desk.aye(&["answer", inbox[0]["question"].as_str().unwrap(), choice]).ok();
@@ -173,9 +173,9 @@ steps:
     assert_eq!(told["status"], "compute_error");
     assert!(told["error"].as_str().unwrap().contains("KeyError"), "{told}");
     assert_eq!(told["variables"]["names"], json!(["one"]));
-    let mended =
+    let fixed =
         json!({ "execution_id": asks.id(), "step": "sum", "args": { "code": "result = 2" } });
-    let asked = client.call("skill_retry_step", mended);
+    let asked = client.call("skill_retry_step", fixed);
     assert_eq!(asked.status(), "awaiting_confirmation", "{}", asked.text());
     person(&desk, "proceed");
     let wait = json!({ "execution_id": asked.id(), "wait": 45 });
@@ -311,4 +311,29 @@ fn only_the_protocol_is_on_standard_output() {
         assert_eq!(message["jsonrpc"], "2.0", "{line}");
     }
     assert_eq!(client.close(), Some(0));
+}
+
+#[test]
+fn a_run_that_waits_for_a_name_says_for_which_run() {
+    let hold = "
+concurrency: one
+steps:
+  - { name: hold, shell: 'touch began; until [ -e go ]; do sleep 0.02; done' }";
+    let desk = InboxView::untrusted(&[("hold", hold)]);
+    desk.write("aye.toml", "[mcp]\npatience = '1s'\n");
+    desk.aye(&["trust", "--yes"]).ok();
+    let first = desk.aye(&["run", "hold", "--detach", "-q"]).ok().stdout.trim().to_owned();
+    until("it has the name", || desk.work().join("began").exists());
+    let mut client = Client::new(&desk);
+    let started = client.call("skill_run", json!({ "skill": "hold" }));
+    let told = started.ok();
+    assert_eq!(told["status"], "running", "{told}");
+    let message = told["message"].as_str().unwrap();
+    let words = format!("waits for run {first}: one run at a time has the name `one`");
+    assert!(message.contains(&words), "{message}");
+    let listed = client.call("run_list", json!({ "status": "queued" })).text();
+    assert!(listed.contains("queued: hold"), "{listed}");
+    desk.write("go", "");
+    let done = client.call("skill_status", json!({ "execution_id": started.id(), "wait": 30 }));
+    assert_eq!(done.status(), "completed");
 }

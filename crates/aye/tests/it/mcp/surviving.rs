@@ -69,7 +69,7 @@ fn an_answer_takes_up_a_run_whose_driver_was_killed() {
     let mut client = Client::new(&desk);
     let asks = client.run("go");
     let run = desk.last();
-    kill_process(driver(&desk, &run).expect("somebody drives it"), Signal::KILL).unwrap();
+    kill_process(driver(&desk, &run).expect("someone drives it"), Signal::KILL).unwrap();
     until("nobody drives it", || driver(&desk, &run).is_none());
     let looked = client.call("skill_status", json!({ "execution_id": asks.id() })).ok();
     assert_eq!(
@@ -79,7 +79,7 @@ fn an_answer_takes_up_a_run_whose_driver_was_killed() {
     let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
     let done = client.call("skill_continue", said);
     assert_eq!(done.status(), "completed", "{}", done.text());
-    assert!(done.ok()["note"].as_str().unwrap().contains("goes on in the background"));
+    assert!(done.ok()["note"].as_str().unwrap().contains("continues in the background"));
     assert_eq!(desk.read("went"), "x\n");
 }
 

@@ -23,7 +23,7 @@ fn every_tool_says_what_it_takes_gives_and_does() {
         let mut client = Client::that_can(&desk, era, json!({}));
         let list = client.request("tools/list", json!({}));
         let tools = list["result"]["tools"].as_array().unwrap();
-        assert_eq!(tools.len(), 17, "{list}");
+        assert_eq!(tools.len(), 19, "{list}");
         // A token of JSON like this is 3.7 characters (18,115 of them were 4,850).
         let size = list["result"]["tools"].to_string().len();
         assert!(size * 10 / 37 <= 3000, "{size} characters are more than 3,000 tokens");
@@ -39,7 +39,7 @@ fn every_tool_says_what_it_takes_gives_and_does() {
                 assert!(hints[hint].is_boolean(), "{name} {hint}");
             }
             let acts = ["skill_run", "skill_continue", "skill_retry_step", "skill_cancel"];
-            let adds = ["learn_tool_fix", "skill_advise"];
+            let adds = ["learn_tool_fix", "skill_advise", "skill_change", "tool_try"];
             let expected = (acts.contains(&name), !acts.contains(&name) && !adds.contains(&name));
             let found = (hints["destructiveHint"] == true, hints["readOnlyHint"] == true);
             assert_eq!(found, expected, "{name}");

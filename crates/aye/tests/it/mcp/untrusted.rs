@@ -157,7 +157,7 @@ fn heal_rules_are_agreed_to_by_their_content() {
     assert_ne!(told.status(), "completed");
     assert!(told.text().contains("left out: heal rules"), "{}", told.text());
     assert!(!desk.work().join("second").exists());
-    // Whoever types it in a directory of theirs means it as it is.
+    // Anyone who types it in a directory of theirs means it as it is.
     desk.aye(&["run", "use"]).ok();
     assert!(desk.work().join("second").exists());
 }

@@ -94,7 +94,7 @@ fn declines_at_once(peer: &mut Peer, room: &Room) {
     peer.answering(json!({ "how": "ask" }));
 }
 
-/// A form that somebody looked at and declined is a no.
+/// A form that someone looked at and declined is a no.
 fn declines_slowly(peer: &mut Peer, room: &Room) {
     peer.answering(json!({ "how": "decline", "after": 1300 }));
     let reply = run(peer, "gate", json!({ "target": "five" })).stands("cancelled");

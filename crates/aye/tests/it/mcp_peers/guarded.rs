@@ -410,7 +410,7 @@ fn no_gate_that_wants_more_than_a_word_takes_one() {
     });
 }
 
-/// Somebody approved one command; the assistant cannot make it another one.
+/// Someone approved one command; the assistant cannot make it another one.
 #[test]
 fn an_approved_step_is_not_an_assistants_to_edit() {
     with_each(|peer| {

@@ -179,7 +179,7 @@ fn failure(peer: &mut Peer, room: &Room) {
     room.ends("cancelled");
 }
 
-/// What reached the client and was no message of the protocol.
+/// What reached the client and was not a message of the protocol.
 fn broken(peer: &Peer) -> Option<&Value> {
     peer.seen.iter().find(|line| {
         // The TypeScript SDK 1.x looks at progress after the result that came right behind it.

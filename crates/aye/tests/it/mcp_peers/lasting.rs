@@ -144,7 +144,7 @@ steps:
   - { name: end, shell: 'echo ended >>worked' }
 ";
 
-/// Progress names the steps while a call goes on.
+/// Progress names the steps while a call continues.
 #[test]
 fn progress_names_the_steps() {
     with_each(|peer| {
@@ -205,7 +205,7 @@ fn a_cancelled_call_stops_its_run() {
         peer.ask(json!({ "do": "cancel", "call": call }));
         room.ends("cancelled");
         assert_eq!(room.read("worked"), "");
-        // The connection goes on.
+        // The connection continues.
         run(peer, "plain", json!({})).stands("completed");
     });
 }

@@ -13,5 +13,7 @@ mod guarded;
 mod hostile_output;
 mod inspector;
 mod lasting;
+mod looking_up;
 mod mending;
 mod running;
+mod transcripts;

@@ -131,7 +131,7 @@ impl Reply {
         self.data["status"].as_str().unwrap_or_else(|| panic!("no status: {self:?}"))
     }
 
-    /// The id to go on with.
+    /// The id to continue with.
     #[track_caller]
     pub(super) fn id(&self) -> String {
         let id = self.data["execution_id"].as_str();
@@ -267,9 +267,19 @@ impl Peer {
     /// Connects over HTTP.
     #[track_caller]
     pub(super) fn connect_http(&mut self, url: &str, token: &str) -> Value {
-        let about = self.ask(json!({
+        self.connect_http_with(url, token, json!({}))
+    }
+
+    /// The same with other keys in the command.
+    #[track_caller]
+    pub(super) fn connect_http_with(&mut self, url: &str, token: &str, more: Value) -> Value {
+        let mut command = json!({
             "do": "connect", "mode": self.sdk.mode(), "http": { "url": url, "token": token },
-        }));
+        });
+        if let Value::Object(more) = more {
+            command.as_object_mut().unwrap().extend(more);
+        }
+        let about = self.ask(command);
         self.check_era(&about);
         about
     }

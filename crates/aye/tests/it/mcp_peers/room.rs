@@ -31,7 +31,7 @@ steps:
       title: A release
       message: 'Release to {{ inputs.target }}? It is {{ state }}.'
       options:
-        - { label: Go on, value: proceed, description: Releases }
+        - { label: Continue, value: proceed, description: Releases }
         - { label: Stop, value: stop, action: cancel }
       timeout: 10m
     output: decision
@@ -135,7 +135,7 @@ impl Deref for Room {
 }
 
 impl Drop for Room {
-    /// Runs of assistants go on in the background; none may outlive its place.
+    /// Runs of assistants continue in the background; none may outlive its place.
     fn drop(&mut self) {
         let Ok(output) = self.command(&["runs", "--json"]).output() else { return };
         let runs: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();

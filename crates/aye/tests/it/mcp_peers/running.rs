@@ -97,7 +97,7 @@ fn pauses_and_goes_on(peer: &mut Peer, room: &Room) {
     assert_eq!(data["next"][0]["tool"], "skill_continue", "{data:#}");
     assert_eq!(data["next"][0]["arguments"]["execution_id"], paused.id());
     assert!(data.to_string().len() <= 4096);
-    assert!(paused.text.contains(&paused.id()), "a model that reads text can go on: {paused:?}");
+    assert!(paused.text.contains(&paused.id()), "a model that reads text can continue: {paused:?}");
 
     // It is in the journal before anybody is told, and asking again changes nothing.
     assert_eq!(room.inbox().len(), 1);
@@ -108,7 +108,7 @@ fn pauses_and_goes_on(peer: &mut Peer, room: &Room) {
 
     let choice = |choice: &str| json!({ "execution_id": paused.id(), "choice": choice, "reason": "Ada says so" });
     peer.call("skill_continue", choice("prceed")).refused();
-    assert_eq!(room.inbox().len(), 1, "what was never offered is no answer");
+    assert_eq!(room.inbox().len(), 1, "what was never offered is not an answer");
     let done = peer.call("skill_continue", choice("proceed")).stands("completed");
     assert_eq!(done.data["outputs"]["decision"], "proceed", "{done:#?}");
     assert_eq!(room.read("acted"), "proceed production\n");

@@ -45,7 +45,7 @@ impl Learner {
         Ok(None)
     }
 
-    /// Lets it go on.
+    /// Lets it continue.
     pub(super) fn go(&mut self) -> std::io::Result<()> {
         let stdin = self.child.stdin.as_mut().expect("it is piped");
         stdin.write_all(b"go\n")?;
@@ -95,7 +95,7 @@ fn play() -> Outcome {
             say("learned");
         }
         // Learns until it is killed, saying each that is kept.
-        "go on" => {
+        "continue" => {
             for count in 0.. {
                 let tool = format!("tool{number}_{count}");
                 memory.remember_fix(fix(&tool, "manifest unknown"), &plain)?;

@@ -210,7 +210,7 @@ fn stats_count_questions_week_by_week() {
     let place = Place::new();
     place.write(
         "skills/ask.yaml",
-        "name: ask\nsteps:\n  - name: gate\n    confirm: Go on?\n  - name: more\n    confirm: Still?\n",
+        "name: ask\nsteps:\n  - name: gate\n    confirm: Continue?\n  - name: more\n    confirm: Still?\n",
     );
     for _ in 0..2 {
         place.aye(&["run", "ask", "--yes"]).ok();

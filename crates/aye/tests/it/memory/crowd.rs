@@ -46,7 +46,7 @@ fn kill_9_loses_nothing_that_was_acknowledged_and_leaves_no_lock() -> Outcome {
     let mut acknowledged = BTreeSet::new();
     for round in 0..ROUNDS {
         let mut learners = (0..3)
-            .map(|number| Learner::start("go on", place.path(), round * 10 + number))
+            .map(|number| Learner::start("continue", place.path(), round * 10 + number))
             .collect::<Result<Vec<_>, _>>()?;
         // Killed at once after some word of theirs: in the middle of the next.
         for (number, learner) in learners.iter_mut().enumerate() {

@@ -42,7 +42,7 @@ fn a_fix_is_yaml_that_people_can_read() -> Outcome {
       - id: fix-ID
         match:
           tool: bonfire.deploy
-          error: "Error: manifest unknown: <hash>"
+          error: "Error: manifest unknown"
         do:
           args:
             image_tag: "{{ args.image_tag | lower }}"
@@ -304,7 +304,7 @@ fn the_users_memory_is_for_the_user_alone_and_the_projects_is_shared() -> Outcom
     let usual = place.path().join("usual");
     std::fs::write(&usual, "")?;
     assert_eq!(mode("project/.aye/memory/learned/fixes.yaml")?, mode("usual")?);
-    // Somebody's own choice stays.
+    // Someone's own choice stays.
     let path = place.path().join("user/learned/fixes.yaml");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
     memory.forget(&memory.fixes()[1].value.id)?;

@@ -128,7 +128,7 @@ fn nobody_agrees_without_having_seen_it() {
     let id = only(&place);
     assert_eq!(id.len(), "fix-".len() + 64);
     let agree = |id: &str, more: &[&str]| place.aye(&[&["memory", "agree", id][..], more].concat());
-    // No terminal is no yes; and a script says what it has reviewed.
+    // No terminal is not yes; and a script says what it has reviewed.
     let unattended = agree(&id, &[]);
     assert_eq!(unattended.code, 6, "{}", unattended.all());
     for short in ["fix-1a2b3c4d", &id[..12], "fix-"] {

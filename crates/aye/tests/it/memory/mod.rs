@@ -5,10 +5,14 @@ mod commands;
 mod crowd;
 mod files;
 mod hostile;
+mod importing;
 mod looking;
+pub(crate) mod lookup;
 mod rules;
 mod sample;
 mod weeks;
+mod work;
+mod year;
 
 /// What a test returns, so that `?` can be used.
 type Outcome = Result<(), Box<dyn std::error::Error>>;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::harness::{Place, Ran};
+use crate::cli::harness::{Place, Ran, assert_says};
 
 /// Tags need a `v`; from some day on nothing helps; other names are an error of their own.
 const DEPLOY: &str = r#"#!/bin/sh
@@ -60,7 +60,7 @@ fn open_question(place: &Place) -> String {
 #[test]
 fn four_weeks() {
     let place = place();
-    // Week 1: nobody knows the error; somebody says what helps, and it is kept.
+    // Week 1: nobody knows the error; someone says what helps, and it is kept.
     let ran = run(&place, 1, "1.0.0");
     assert_eq!(ran.code, 6, "{}", ran.all());
     let question = open_question(&place);
@@ -105,6 +105,24 @@ fn four_weeks() {
 }
 
 #[test]
+fn a_fix_and_what_it_changed_are_part_of_the_story() {
+    let place = place();
+    assert_eq!(run(&place, 1, "1.0.0").code, 6);
+    let question = open_question(&place);
+    let edit = ["answer", &question, "edit", "--set", "1=v1.0.0", "--remember", "--resume"];
+    in_week(&place, 1, &edit).ok();
+    run(&place, 2, "2.0.0").ok();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    let diff = "- ./deploy 2.0.0\n+ ./deploy v2.0.0\n";
+    assert_says(&[
+        (&shown, &["memory: fix fix-", "attempt 2 with changes: memory knows a fix"]),
+        (&shown.replace("      ", ""), &[diff]),
+        (&page, &["- memory: fix fix-", &format!("```diff\n{diff}```")]),
+    ]);
+}
+
+#[test]
 fn a_run_that_failed_is_tried_again_from_anywhere() {
     let place = place();
     place.write("rel.yaml", &SKILL.replace("on_error: ask", "on_error: fail"));
@@ -112,7 +130,7 @@ fn a_run_that_failed_is_tried_again_from_anywhere() {
     let other = place.aye(&["retry", "last", "other"]);
     assert!(other.all().contains("the step that failed is `deploy`"), "{}", other.all());
     let wrong = place.aye(&["retry", "last", "--set", "tag=v1"]);
-    assert!(wrong.all().contains("`tag` is no argument of `deploy`"), "{}", wrong.all());
+    assert!(wrong.all().contains("`tag` is not an argument of `deploy`"), "{}", wrong.all());
     let ran = place.aye(&["retry", "last", "--set", "1=v1.0.0", "--remember", "always"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.all().contains("deployed v1.0.0"));

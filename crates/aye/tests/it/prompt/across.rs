@@ -37,7 +37,7 @@ fn open_question(place: &Place) -> String {
 fn an_answer_from_elsewhere_closes_the_prompt() {
     let place = place("timeout: 10m");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("[y/N]").keys("x").wait_for("is no answer");
+    terminal.wait_for("[y/N]").keys("x").wait_for("is not an answer");
     let question = open_question(&place);
     let said = place.aye(&["answer", &question, "proceed", "--reason", "looks good"]).ok();
     assert!(said.stdout.contains(": Proceed"), "{}", said.all());
@@ -80,10 +80,10 @@ fn a_question_is_answered_on_another_terminal() {
     let ran = place.aye(&["run", "skill.yaml"]);
     assert_eq!(ran.code, 6);
     let question = open_question(&place);
-    // The prompt is the run's own, and the run goes on where it was answered.
+    // The prompt is the run's own, and the run continues where it was answered.
     let mut terminal = Terminal::aye(&place, &["answer", &question]);
     terminal.wait_for("To agree, type prod").keys("prod").wait_for("❯ prod").keys("\r");
-    terminal.wait_for("Go on with it here?").keys("y");
+    terminal.wait_for("Resume it here?").keys("y");
     terminal.wait_for("gate completed");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(place.work().join("deployed").exists());
@@ -128,7 +128,7 @@ fn who_answers_can_drive_the_run_on() {
     let first = place("timeout: 10m");
     assert_eq!(first.aye(&["run", "skill.yaml"]).code, 6);
     let ran = first.aye(&["answer", &open_question(&first), "proceed"]).ok();
-    assert!(ran.stdout.contains("go on with: aye resume"), "{}", ran.all());
+    assert!(ran.stdout.contains("resume it with: aye resume"), "{}", ran.all());
     assert!(!first.work().join("deployed").exists());
     let second = place("timeout: 10m");
     assert_eq!(second.aye(&["run", "skill.yaml"]).code, 6);

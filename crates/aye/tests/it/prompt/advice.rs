@@ -278,7 +278,7 @@ steps:
 
 #[test]
 fn plain_lines_say_it_once_before_the_input() {
-    let place = place("cat > /dev/null; cat < gate > /dev/null; echo 'Go on.'", "");
+    let place = place("cat > /dev/null; cat < gate > /dev/null; echo 'Continue.'", "");
     assert!(
         std::process::Command::new("mkfifo")
             .arg(place.work().join("gate"))
@@ -292,14 +292,14 @@ fn plain_lines_say_it_once_before_the_input() {
     place.write("gate", "");
     terminal.wait_for(LABEL).wait("the ask again", |vt| {
         let all = vt.all();
-        let advice = all.find(": Go on.");
+        let advice = all.find(": Continue.");
         advice.is_some_and(|at| all[at..].contains("+- Proceed? [y/N]:"))
     });
     terminal.keys("y\n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(terminal.vt.all().matches(LABEL).count(), 1, "{}", terminal.vt.all());
     terminal.assert_clean();
-    // One that says nothing is mentioned only where somebody asks.
+    // One that says nothing is mentioned only where someone asks.
     advisor(&place, "advise", "exit 3");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
     terminal.wait_for("[y/N]:");
@@ -318,22 +318,22 @@ fn plain_lines_say_it_once_before_the_input() {
 
 #[test]
 fn it_advises_in_the_inbox_too_and_only_on_runs_of_its_project() {
-    let place = place("echo 'Go on.'", "");
+    let place = place("echo 'Continue.'", "");
     assert_eq!(place.aye(&["run", "skill.yaml"]).code, 6);
     let question = format!("{}-1", place.last());
     let mut terminal = Terminal::aye(&place, &["answer", &question]);
-    terminal.wait_for(LABEL).wait_for("┊ Go on.").keys("\u{1b}");
+    terminal.wait_for(LABEL).wait_for("┊ Continue.").keys("\u{1b}");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
     terminal.assert_clean();
-    // Somebody stands in another project, which has an advisor of its own.
+    // Someone stands in another project, which has an advisor of its own.
     place.write("other/aye.toml", "[advisor]\ncommand = ['./advise']\n");
     place.aye(&["trust", "other", "--yes"]).ok();
     advisor(&place, "other/advise", "touch started; cat > asked.json; echo 'Hello.'");
     let mut shell = Terminal::shell(&place);
     shell.keys(&format!("cd other && $AYE answer {question}\n")).wait_for("[y/N]");
     assert!(!shell.vt.screen().contains("for advice"), "{}", shell.vt.screen());
-    shell.keys("y").wait_for("Go on with it here?").keys("n");
-    shell.wait_for("nobody drives the run; go on with").keys("exit\n");
+    shell.keys("y").wait_for("Resume it here?").keys("n");
+    shell.wait_for("no process drives the run; resume it with").keys("exit\n");
     shell.end();
     assert!(!Path::exists(&place.work().join("other/started")));
     assert!(!shell.vt.all().contains("advice"), "{}", shell.vt.all());
@@ -368,7 +368,7 @@ fn a_stop_stops_it_too() {
     shell.keys("\u{1a}").wait_for("Stopped");
     until("it stands still", || stands(&place));
     shell.keys("fg\n").wait("the prompt again", |vt| vt.screen().contains(ASKING));
-    until("it goes on", || !stands(&place));
+    until("it continues", || !stands(&place));
     shell.keys("y").wait_for("release completed").keys("exit\n");
     shell.end();
     assert!(!is_alive(&place.read("pid")));
@@ -423,7 +423,7 @@ steps:
 
 #[test]
 fn it_is_heard_while_steps_run() {
-    let place = place("while ! test -e begun; do sleep 0.01; done; echo 'Go on.'", "");
+    let place = place("while ! test -e begun; do sleep 0.01; done; echo 'Continue.'", "");
     place.write(
         "skill.yaml",
         "
@@ -447,14 +447,14 @@ steps:
         }
         let args = ["run", "skill.yaml", "--plain"];
         let mut terminal = Terminal::aye(&place, if plain { &args } else { &args[..2] });
-        terminal.wait_for(LABEL).wait_for("Go on.");
+        terminal.wait_for(LABEL).wait_for("Continue.");
         place.write("finish", "");
         terminal.wait_for("[y/N]").keys("y\n");
         assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     }
 }
 
-/// What advises is a program that the run started: it is no person.
+/// What advises is a program that the run started: it is not a person.
 #[test]
 fn an_advisor_cannot_answer() {
     let answer = format!(

@@ -114,16 +114,16 @@ fn from_asking_to_advice() {
     │  Release `abc123` to **production**?
     │
     ├─ Details
-    │  option    Proceed: goes on
+    │  option    Proceed: continues
     │  option    Cancel: declines
     │  advice    claude gave none: it took longer than 30s
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc cancels
     ");
-    assert_snapshot!(plain_advice(&confirm(), &came(Some("proceed"), "Go on."), None, look(60, 24)).join("\n"), @r"
+    assert_snapshot!(plain_advice(&confirm(), &came(Some("proceed"), "Continue."), None, look(60, 24)).join("\n"), @r"
     ├─ advice from claude (an assistant; it does not decide)
     │  ┊ suggests Proceed
-    │  ┊ Go on.
+    │  ┊ Continue.
     ");
     assert_snapshot!(plain_advice(&confirm(), &[], Some(&beside(News::Awaited)), look(60, 24)).join("\n"), @"│  asking claude for advice…");
     assert_eq!(plain_advice(&confirm(), &[], Some(&failed), look(60, 24)), Vec::<String>::new());
@@ -201,7 +201,7 @@ fn settings_that_make_no_sense() {
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     "#);
     assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = 'soon'\n"), @r"
-    error: `soon` is no duration
+    error: `soon` is not a duration
       --> aye.toml:3:11
        |
      3 | timeout = 'soon'

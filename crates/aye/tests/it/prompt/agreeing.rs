@@ -1,4 +1,4 @@
-//! Agreeing to a fix that somebody else wrote.
+//! Agreeing to a fix that someone else wrote.
 
 use super::pty::Terminal;
 use crate::cli::harness::Place;
@@ -64,7 +64,7 @@ fn a_yes_counts_for_what_was_shown() {
     let place = place();
     let mut terminal = Terminal::aye(&place, &["memory", "agree", "fix-1a2b3c4d"]);
     terminal.wait_for("[y/N]");
-    // Somebody changes it while it is read.
+    // Someone changes it while it is read.
     let shown = place.read(FIXES);
     place.write(FIXES, &shown.replace("touch owned", "touch other"));
     terminal.keys("y");

@@ -99,7 +99,7 @@ fn a_run_in_the_background_waits_instead_of_taking_a_yes() {
         open[0]["details"]["deadline"].is_string() && open[0]["deadline"].is_null()
     });
     let listed = place.aye(&["inbox"]).ok();
-    assert!(listed.stdout.contains("waits until somebody sees it"), "{}", listed.all());
+    assert!(listed.stdout.contains("waits until someone sees it"), "{}", listed.all());
     assert!(!exists(&place, "deployed"));
     // It can be answered, however late.
     let id = open()[0]["question"].as_str().unwrap().to_owned();
@@ -121,10 +121,41 @@ fn enter_is_no_where_no_ends_the_run() {
     for args in [&["run", "skill.yaml"][..], &["run", "skill.yaml", "--plain"]] {
         let place = gate("timeout: 10m");
         let mut terminal = Terminal::aye(&place, args);
-        terminal.wait_for("Proceed? [y/N]").keys("\r");
+        terminal.wait_for("Proceed?").keys("\r");
         assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
         assert!(!exists(&place, "deployed"));
+        let mut terminal = Terminal::aye(&place, args);
+        // A plain prompt is answered with a line.
+        let no = if args.contains(&"--plain") { "n\r" } else { "n" };
+        terminal.wait_for("Proceed? [y/N]").keys(no);
+        assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
     }
+}
+
+#[test]
+fn the_limit_of_a_question_that_waits_behind_another_is_shown_as_declared() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "name: two
+steps:
+  - name: each
+    foreach: [1, 2]
+    parallel: 2
+    command: 'true'
+    confirmation: { message: 'Do {{ item }}?', timeout: 90s }
+",
+    );
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("Proceed?");
+    until("two questions", || {
+        place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap().len() == 2
+    });
+    let listed = place.aye(&["inbox"]).ok();
+    let waits = "waits until someone sees it, then has 1m 30s\n";
+    assert!(listed.stdout.contains(waits), "{}", listed.stdout);
+    assert!(!listed.stdout.contains("no time limit"), "{}", listed.stdout);
+    terminal.keys("\x03").end();
 }
 
 #[test]
@@ -133,8 +164,8 @@ fn where_no_starts_something_only_n_starts_it() {
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
     terminal.wait_for("yes → ship, no → restore").wait_for("Proceed? [y/n]");
     terminal.keys("\r").wait_for("Enter decides nothing here: no starts `restore`");
-    terminal.keys("x").wait_for("`x` is no answer; press y or n");
-    terminal.keys("v").wait_for("`v` is no answer").keys("w").wait_for("`w` is no answer");
+    terminal.keys("x").wait_for("`x` is not an answer; press y or n");
+    terminal.keys("v").wait_for("`v` is not an answer").keys("w").wait_for("`w` is not an answer");
     terminal.keys("\x1b").wait_for("Esc decides nothing here");
     assert!(!exists(&place, "restored"));
     terminal.keys("n").wait_for("Ship it?  Cancel  answered by");
@@ -144,7 +175,7 @@ fn where_no_starts_something_only_n_starts_it() {
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
     terminal.wait_for("no -> restore").wait_for("Proceed? [y/n]").keys("\n");
     terminal.wait_for("Enter decides nothing here").keys("?!\n\n*\n-\n");
-    terminal.wait_for("that is no answer").keys("yes\n");
+    terminal.wait_for("that is not an answer").keys("yes\n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(!exists(&place, "restored") && exists(&place, "shipped"));
 }
@@ -206,21 +237,37 @@ steps:
 }
 
 #[test]
-fn every_answer_leaves_one_line_even_with_quiet() {
+fn a_yes_in_advance_leaves_one_line_even_with_quiet() {
     let place = gate("timeout: 10m");
-    let ran = place.aye(&["run", "skill.yaml", "-q", "--yes"]).ok();
     let line = "deploy  Deploy?  Proceed  answered by --yes";
+    let ran = place.aye(&["run", "skill.yaml", "-q", "--yes"]).ok();
     assert!(ran.stderr.contains(line), "{}", ran.all());
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.all());
+}
+
+#[test]
+fn a_yes_in_advance_names_the_question_and_the_step() {
+    let place = gate("timeout: 10m");
+    let ran = place.aye(&["run", "skill.yaml", "--yes"]).ok();
+    let line = "deploy  Deploy?  Proceed  answered by --yes";
+    assert_eq!(ran.stderr.matches(line).count(), 1, "{}", ran.all());
+}
+
+#[test]
+fn an_answer_at_the_terminal_leaves_one_line_even_with_quiet() {
+    let place = gate("timeout: 10m");
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "-q"]);
-    terminal.wait_for("[y/N]").keys("n").wait_for("deploy  Deploy?  Cancel  answered by");
+    terminal.wait_for("Proceed?").keys("n").wait_for("deploy  Deploy?  Cancel  answered by");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
-    // One that was asked by another process, too.
+}
+
+#[test]
+fn an_answer_from_elsewhere_leaves_one_line_even_with_quiet() {
+    let place = gate("timeout: 10m");
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
-    let id =
-        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
+    let id = format!("{}-1", place.last());
     let mut terminal = Terminal::aye(&place, &["resume", "last", "-q"]);
-    terminal.wait_for("[y/N]");
+    terminal.wait_for("Proceed?");
     place.aye(&["answer", &id, "no"]).ok();
     terminal.wait_for("deploy  Deploy?  Cancel  answered by");
     terminal.end();

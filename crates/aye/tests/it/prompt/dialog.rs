@@ -84,7 +84,7 @@ fn three_keys_that_are_no_answer_decline() {
     let declined = Reply::Answer(Given { reason, ..Given::of("cancel") });
     leads(&question, "x q Space", &declined);
     let (_, dialog) = press(&question, Escape::Declines, "x");
-    assert_eq!(dialog.notice.as_deref(), Some("`x` is no answer; press y or n (2 tries left)"));
+    assert_eq!(dialog.notice.as_deref(), Some("`x` is not an answer; press y or n (2 tries left)"));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn escape_and_the_end_of_input_mean_the_same_everywhere() {
     list.options.push(offer("cancel", "Cancel", ChoiceAction::Cancel));
     for question in [confirm(), several.clone(), typed.clone(), list.clone(), field.clone()] {
         leads(&question, "Esc", &given("cancel"));
-        // The end of input is no answer.
+        // The end of input is not an answer.
         leads(&question, "^d", &Reply::Dismissed);
     }
     // What is typed is taken back first, and is deleted by Ctrl-D.

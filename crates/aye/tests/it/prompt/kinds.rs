@@ -49,7 +49,7 @@ fn other_keys_explain_themselves_and_the_third_declines() {
     let place = place(GATE);
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
     terminal.wait_for("[y/N]").keys("x");
-    terminal.wait_for("`x` is no answer; press y or n (2 tries left)").keys("q");
+    terminal.wait_for("`x` is not an answer; press y or n (2 tries left)").keys("q");
     terminal.wait_for("(1 try left)").keys(" ");
     assert_eq!(terminal.end(), Some(5));
     let all = terminal.vt.all();
@@ -74,7 +74,7 @@ fn pasted_text_is_no_answer() {
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
     terminal.wait_for("[y/N]");
     assert!(terminal.vt.paste, "the terminal was asked to announce pastes");
-    terminal.keys("\x1b[200~y\r\x1b[201~").wait_for("pasted text is no answer");
+    terminal.keys("\x1b[200~y\r\x1b[201~").wait_for("pasted text is not an answer");
     terminal.keys("y");
     assert_eq!(terminal.end(), Some(0));
     terminal.assert_clean();
@@ -257,7 +257,7 @@ fn plain_lines_for_screen_readers() {
     let place = place(GATE);
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
     terminal.wait_for("Proceed? [y/N], within").keys("what\n");
-    terminal.wait_for("that is no answer (2 tries left)").keys("yes\n");
+    terminal.wait_for("that is not an answer (2 tries left)").keys("yes\n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
     let bare = raw.replace("\u{1b}7", "").replace("\u{1b}>", "");

@@ -34,7 +34,7 @@ fn driver(place: &Place) -> Pid {
     let runs = place.aye(&["runs", "--json"]).ok().json();
     let run = RunId::new(runs[0]["run"].as_str().unwrap()).unwrap();
     let store = SqliteStore::open_to_read(&place.home()).unwrap().expect("a journal");
-    let held = store.holder(&run).unwrap().expect("somebody drives it");
+    let held = store.holder(&run).unwrap().expect("someone drives it");
     Pid::from_raw(i32::try_from(held.holder.expect("who").pid).unwrap()).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn wait_for_seconds(terminal: &mut Terminal, seconds: RangeInclusive<u32>) -> &m
     terminal.wait(&what, |vt| seconds.clone().any(|left| shown(vt, left)))
 }
 
-/// More time than a question of 15 seconds can have left, unless somebody typed.
+/// More time than a question of 15 seconds can have left, unless someone typed.
 const EXTENDED: RangeInclusive<u32> = 16..=30;
 
 #[test]
@@ -59,7 +59,7 @@ fn time_runs_down_and_the_default_is_taken() {
     for (default, code, outcome) in [
         (", default: yes", 0, "`proceed` is taken"),
         (", default: no", 5, "`cancel` is taken"),
-        ("", 5, "that is no"),
+        ("", 5, "counts as no"),
     ] {
         let place = place(&format!("timeout: 4s{default}"));
         let mut terminal = run(&place);
@@ -126,7 +126,7 @@ steps:
         let mut terminal = Terminal::aye(&place, &["answer", &format!("{}-1", place.last())]);
         wait_for_seconds(terminal.wait_for("Who?").keys("a"), EXTENDED).keys("da\r");
         if !driven {
-            terminal.wait_for("Go on with it here?").keys("n");
+            terminal.wait_for("Resume it here?").keys("n");
         }
         assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
         terminal.assert_clean();
@@ -338,7 +338,7 @@ fn sent_to_the_background_the_run_waits() {
 fn a_detached_run_outlives_its_terminal() {
     let place = place("timeout: 10m");
     let mut shell = Terminal::shell(&place);
-    shell.keys("$AYE run skill.yaml --detach\n").wait_for("goes on in the background");
+    shell.keys("$AYE run skill.yaml --detach\n").wait_for("continues in the background");
     let pid = driver(&place);
     shell.hang_up().unwrap();
     let inbox = place.aye(&["inbox", "--json"]).ok().json();

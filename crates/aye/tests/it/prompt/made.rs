@@ -49,9 +49,9 @@ pub(super) fn recover() -> Question {
             say(offer("retry", "Retry", ChoiceAction::Proceed), "run the step again"),
             say(
                 offer("done", "It was done", ChoiceAction::Proceed),
-                "go on as if it had succeeded",
+                "continue as if it had succeeded",
             ),
-            say(offer("skip", "Skip", ChoiceAction::Skip), "leave the step out and go on"),
+            say(offer("skip", "Skip", ChoiceAction::Skip), "skip the step and continue"),
             say(offer("abort", "Abort", ChoiceAction::Cancel), "end the run as failed"),
         ],
         purpose: Purpose::Recover,

@@ -1,4 +1,4 @@
-//! What nobody gave is asked for where somebody is there.
+//! What nobody gave is asked for where someone is there.
 
 use super::pty::Terminal;
 use crate::cli::harness::Place;
@@ -52,16 +52,16 @@ fn a_secret_that_was_typed_is_asked_for_again_after_a_crash() {
     let place = Place::new();
     place.write(
         "s.yaml",
-        "name: s\nsteps:\n  - { name: pin, input: { message: 'The pin?', secret: true } }\n  - { name: wait, confirm: { message: 'Go on?', timeout: 0 } }\n  - { name: use, shell: 'printf %s {{ pin }} | wc -c > length' }\n",
+        "name: s\nsteps:\n  - { name: pin, input: { message: 'The pin?', secret: true } }\n  - { name: wait, confirm: { message: 'Continue?', timeout: 0 } }\n  - { name: use, shell: 'printf %s {{ pin }} | wc -c > length' }\n",
     );
     let mut terminal = Terminal::aye(&place, &["run", "s.yaml"]);
     terminal.wait_for("The pin?").keys("123456\r");
-    terminal.wait_for("Go on?");
+    terminal.wait_for("Continue?");
     rustix::process::kill_process(terminal.pid(), rustix::process::Signal::KILL).unwrap();
     terminal.end();
     let mut terminal = Terminal::aye(&place, &["resume", "last"]);
     terminal.wait_for("pin is needed again").keys("9876\r");
-    terminal.wait_for("Go on?").keys("y");
+    terminal.wait_for("Continue?").keys("y");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(place.read("length").trim(), "4");
 }

@@ -221,7 +221,7 @@ impl Terminal {
 }
 
 /// Answers a question whose text has to be typed, on a terminal, after these
-/// keys; the run, which nobody drives, goes on there or not.
+/// keys; the run, which nobody drives, continues there or not.
 pub(crate) fn type_to_confirm(
     place: &Place,
     question: &str,
@@ -235,6 +235,6 @@ pub(crate) fn type_to_confirm(
     }
     let asks = format!("To agree, type {text}");
     terminal.wait_for(&asks).keys(text).wait_for(&format!("❯ {text}")).keys("\r");
-    terminal.wait_for("Go on with it here?").keys(if go_on { "y" } else { "n" });
+    terminal.wait_for("Resume it here?").keys(if go_on { "y" } else { "n" });
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
 }

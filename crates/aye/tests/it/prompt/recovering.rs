@@ -1,4 +1,4 @@
-//! A step fails while somebody sits there.
+//! A step fails while someone sits there.
 
 use super::pty::Terminal;
 use crate::cli::harness::{Place, until};
@@ -202,7 +202,7 @@ fn a_file_is_not_changed_without_a_word() {
     // It can be said later, and only once.
     let asked = place.aye(&["patch", "last"]);
     assert!(asked.all().contains("`--yes` writes it"), "{}", asked.all());
-    // What somebody changed there meanwhile is not undone.
+    // What someone changed there meanwhile is not undone.
     place.write("skill.yaml", &BLOCK.replace("total = 2", "total = 5"));
     let other = place.aye(&["patch", "last", "--yes"]);
     assert!(other.all().contains("has changed since the run began"), "{}", other.all());

@@ -1,14 +1,14 @@
 //! Answers that are remembered, and used only where nothing has changed.
 
 use super::pty::Terminal;
-use crate::cli::harness::Place;
+use crate::cli::harness::{Place, assert_says};
 
 const SKILL: &str = "
 name: s
 inputs: [{ name: what, default: build }]
 steps:
   - name: sure
-    confirm: { message: 'Go on with {{ inputs.what }}?', remember: true, timeout: 0 }
+    confirm: { message: 'Continue with {{ inputs.what }}?', remember: true, timeout: 0 }
   - { name: act, command: touch, args: ['done-{{ inputs.what }}'] }
 ";
 
@@ -35,6 +35,24 @@ fn an_answer_that_was_remembered_is_not_asked_for_again() {
     let id = id.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     place.aye(&["memory", "forget", &id]).ok();
     assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
+
+#[test]
+fn an_answer_that_was_used_again_is_part_of_the_story() {
+    let place = Place::new();
+    place.write("s.yaml", SKILL);
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let question = format!("{}-1", place.last());
+    place.aye(&["answer", &question, "yes", "--remember", "--resume"]).ok();
+    place.aye(&["run", "s.yaml"]).ok();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    let said = "memory: preference: Proceed: ";
+    let decided = "\"Continue with build?\" = proceed by ";
+    assert_says(&[
+        (&shown, &[said, "said for this step on", decided, " through memory after "]),
+        (&page, &[said, "said for this step on", decided, " through memory after "]),
+    ]);
 }
 
 #[test]

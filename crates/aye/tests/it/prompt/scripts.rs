@@ -127,9 +127,9 @@ fn mistakes_are_named() {
         (&["choose", "x"], "there is nothing to choose from"),
         (&["choose", "x", "a", "a"], "option `a` is there twice"),
         (&["choose", "x", "a", ""], "an option is empty"),
-        (&["choose", "x", "a", "--default", "b"], "the default `b` is no option"),
+        (&["choose", "x", "a", "--default", "b"], "the default `b` is not an option"),
         (&["choose", "x", "a", "--yes"], "`--yes` has nothing to answer with"),
-        (&["input", "x", "--match", "("], "`(` is no regular expression"),
+        (&["input", "x", "--match", "("], "`(` is not a regular expression"),
         (&["input", "x", "--match", "^a$", "--default", "b"], "the default `b` does not match"),
     ] {
         let ran = place.aye(args);
@@ -169,6 +169,11 @@ fn a_script_waits_as_long_as_a_skill_does() {
     });
     terminal.keys("n");
     assert_eq!(terminal.end(), Some(1));
+}
+
+#[test]
+fn the_time_of_a_script_has_the_bounds_of_a_skill() {
+    let place = Place::new();
     for (asked, taken) in [("100ms", "1s left"), ("30d", "7d 0h left"), ("0", "Esc cancels")] {
         let mut terminal = Terminal::captured(&place, &["confirm", "Go?", "--timeout", asked]);
         terminal.wait("its time", |vt| {

@@ -50,7 +50,7 @@ fn a_confirmation() {
     │  Release `abc123` to **production**?
     │
     ├─ Proceed? [y/N]
-    │  ! `x` is no answer; press y or n (2 tries left)
+    │  ! `x` is not an answer; press y or n (2 tries left)
     ╰─ ⠸ 1m 5s left, then no · ? details · Esc cancels
     ");
     question.default = Some("proceed".into());
@@ -99,8 +99,8 @@ fn a_list() {
     │
     ├─ Choose, or type a number
     │    1 Retry           run the step again
-    │  ❯ 2 It was done     go on as if it had succeeded
-    │    3 Skip (default)  leave the step out and go on
+    │  ❯ 2 It was done     continue as if it had succeeded
+    │    3 Skip (default)  skip the step and continue
     │    4 Abort           end the run as failed
     ╰─ ↑↓ · Enter · type to filter · ? details · Esc cancels
     ");
@@ -115,11 +115,11 @@ fn a_list() {
     │        run the step
     │        again
     │    2 It was done
-    │        go on as if it
-    │        had succeeded
+    │        continue as if
+    │        it had succeeded
     │    3 Skip (default)
-    │        leave the step
-    │        out and go on
+    │        skip the step
+    │        and continue
     │  ❯ 4 Abort
     │        end the run as
     │        failed
@@ -132,7 +132,7 @@ fn a_list() {
     │
     ├─ / t
     │  ❯ 1 Retry           run the step again
-    │    2 It was done     go on as if it had succeeded
+    │    2 It was done     continue as if it had succeeded
     │    4 Abort           end the run as failed
     ╰─ Enter chooses · Esc shows all
     ");
@@ -219,7 +219,7 @@ fn details() {
     │
     ├─ Details
     │  then runs ./deploy --to production 'with a space'
-    │  option    Proceed: goes on
+    │  option    Proceed: continues
     │  option    Cancel: declines
     │  who       ada, bob
     │  until     14:14:50 UTC, then no answer
@@ -263,8 +263,8 @@ fn plain_lines() {
     |  `build` failed: exit code 3
     +- Options
     |  1 Retry: run the step again
-    |  2 It was done: go on as if it had succeeded
-    |  3 Skip: leave the step out and go on
+    |  2 It was done: continue as if it had succeeded
+    |  3 Skip: skip the step and continue
     |  4 Abort: end the run as failed
     +- Number or name, Enter takes 4, within 30s, then Abort:
     ");

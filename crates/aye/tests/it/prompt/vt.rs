@@ -19,6 +19,8 @@ pub(super) struct Vt {
     pending: Vec<u8>,
     /// Bracketed paste is on.
     pub(super) paste: bool,
+    /// The titles that the window was given.
+    pub(super) titles: Vec<String>,
 }
 
 impl Vt {
@@ -33,6 +35,7 @@ impl Vt {
             above: Vec::new(),
             pending: Vec::new(),
             paste: false,
+            titles: Vec::new(),
         }
     }
 
@@ -97,12 +100,23 @@ impl Vt {
             b'7' => self.saved = (self.row, self.column),
             b'8' => (self.row, self.column) = self.saved,
             b'>' | b'=' => {}
+            b']' => return self.title(),
             other => {
                 assert_eq!(other, b'[', "an escape sequence of an unknown kind");
                 return self.sequence();
             }
         }
         Some(2)
+    }
+
+    /// The title of the window: the one thing that is said beside the screen.
+    fn title(&mut self) -> Option<usize> {
+        let end = self.pending.iter().position(|byte| *byte == 0x07)?;
+        let text = String::from_utf8(self.pending[2..end].to_vec()).expect("UTF-8 in a title");
+        let text = text.strip_prefix("2;").expect("a title and nothing else");
+        assert!(!text.contains(char::is_control), "{text:?}");
+        self.titles.push(text.to_owned());
+        Some(end + 1)
     }
 
     fn sequence(&mut self) -> Option<usize> {
@@ -127,6 +141,8 @@ impl Vt {
             b'h' if parameters == "?2004" => self.paste = true,
             b'l' if parameters == "?2004" => self.paste = false,
             b'h' | b'l' => {}
+            // Titles are put on a stack and taken from it.
+            b't' if matches!(parameters.as_str(), "22;2" | "23;2") => {}
             other => panic!("an unknown sequence: CSI {parameters} {}", char::from(other)),
         }
         Some(2 + end + 1)

@@ -68,7 +68,7 @@ fn a_secret_answer_is_in_no_file_at_any_time() {
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert!(socket.metadata().unwrap().file_type().is_socket());
     assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
-    // Whoever reads keeps what is written to the journal's WAL where it is.
+    // Anyone who reads keeps what is written to the journal's WAL where it is.
     let reader = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
     reader.execute_batch("begin; select count(*) from sqlite_master;").unwrap();
     let said = place.aye(&["answer", &question, SECRET, "--no-input"]).ok();
@@ -91,7 +91,7 @@ fn nobody_listens_where_no_secret_is_wanted() {
     let place = Place::new();
     place.write(
         "s.yaml",
-        "name: s\nsteps:\n  - { name: a, confirm: { message: 'Go on?', timeout: 0 } }\n",
+        "name: s\nsteps:\n  - { name: a, confirm: { message: 'Continue?', timeout: 0 } }\n",
     );
     place.aye(&["run", "s.yaml", "--detach", "-q"]).ok();
     let question = question(&place);
@@ -111,7 +111,7 @@ fn without_a_driver_a_secret_is_refused() {
     insta::assert_snapshot!(said.all(), @r"
     --- stderr
     error: `RUN-1` asks for a secret and nobody drives the run
-    hint: answer it where the run goes on: `aye resume RUN`
+    hint: answer it where the run continues: `aye resume RUN`
     --- exit 1
     ");
     silent(&files(&place.home()), &forms(SECRET));
@@ -242,7 +242,7 @@ fn another_account_is_not_listened_to() {
         return;
     }
     needs::program("python3");
-    // The driver as an ordinary user and as root; who connects is somebody else.
+    // The driver as an ordinary user and as root; who connects is someone else.
     for (driver, intruder) in [(USER, OTHER), (USER, 0), (0, USER)] {
         let place = Place::new();
         place.write("s.yaml", SKILL);
@@ -291,7 +291,7 @@ fn another_account_is_not_listened_to() {
     }
 }
 
-/// A driver that belongs to somebody else is not told a secret either.
+/// A driver that belongs to someone else is not told a secret either.
 #[test]
 fn a_socket_of_another_account_gets_nothing() {
     const OTHER: u32 = 65_534;

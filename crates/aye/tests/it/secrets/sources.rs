@@ -123,7 +123,7 @@ fn without_a_source_a_run_is_not_taken_up_by_itself() {
     place.write(
         "s.yaml",
         "name: s\nsteps:\n  - { name: code, input: { message: 'Code?', secret: true, timeout: 0 } }\n  \
-         - { name: wait, confirm: { message: 'Go on?', timeout: 0 } }\n  \
+         - { name: wait, confirm: { message: 'Continue?', timeout: 0 } }\n  \
          - { name: use, shell: 'printf %s {{ code }} > used' }\n",
     );
     place.aye(&["run", "s.yaml", "--detach", "-q"]).ok();

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::detach::driver;
+use crate::cli::resting::{clocked, rests};
+
 use super::client::Served;
 
 const TWO: &str = "
@@ -110,4 +113,24 @@ fn an_answer_elsewhere_withdraws_the_question_everywhere() {
     assert_eq!(socket.refused(yes(&asked)), "decided");
     let late = server.aye(&["answer", id, "proceed"]);
     assert!(late.code != 0 && late.stderr.contains("is decided"), "{}", late.all());
+}
+
+/// A run in the background that rests is taken up by an answer over HTTP.
+#[test]
+fn an_answer_takes_up_a_run_that_rests() {
+    let skill = "
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 0 } }
+  - { name: go, shell: touch went }";
+    let server = Served::with(&[("go", skill)]);
+    let ran = clocked(&server, &["run", "go", "--detach", "-q"]).output().unwrap();
+    let run = String::from_utf8(ran.stdout).unwrap().trim().to_owned();
+    let asked = server.question();
+    let pid = driver(&server, &run).expect("someone drives it");
+    rests(&server, &run, pid);
+    let question = asked["question"].as_str().unwrap();
+    let answer = json!({ "choice": "proceed", "digest": asked["digest"] });
+    server.post(&format!("/api/v1/questions/{question}/answer"), &answer).ok();
+    server.until_status(&run, "completed");
+    assert!(server.work().join("went").exists());
 }

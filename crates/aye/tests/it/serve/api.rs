@@ -1,8 +1,8 @@
 //! What can be asked for over HTTP.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::cli::harness::Place;
+use crate::cli::harness::{Place, until};
 
 use super::client::{GATE, Served, new_key};
 
@@ -106,6 +106,73 @@ fn the_same_key_is_the_same_run_and_the_same_answer() {
 }
 
 #[test]
+fn a_key_stands_for_one_request_whole() {
+    let inputs = "
+inputs: [ { name: who, type: string, default: all }, { name: what, type: string } ]";
+    let server = Served::with(&[("go", &format!("{inputs}{GATE}"))]);
+    let token = server.token.clone();
+    let start = |key: &str, body: Value| server.post_as(&token, "/api/v1/runs", &body, key);
+    let key = new_key();
+    let both = json!({ "skill": "go", "inputs": { "who": "ann", "what": "it" } });
+    assert_eq!(start(&key, both.clone()).status, 201);
+    assert_eq!(start(&key, both).ok()["repeated"], true);
+    for other in [
+        json!({ "skill": "go", "inputs": { "what": "it" } }),
+        json!({ "skill": "go", "inputs": { "who": "ann", "what": "more" } }),
+        json!({ "skill": "go", "inputs": { "who": "ann", "what": "it" }, "environment": "stage" }),
+    ] {
+        assert_eq!(start(&key, other.clone()).problem(422), "key_reused", "{other}");
+    }
+    // A default is the same whether it is sent or not.
+    let key = new_key();
+    assert_eq!(start(&key, json!({ "skill": "go", "inputs": { "what": "it" } })).status, 201);
+    let same = json!({ "skill": "go", "inputs": { "who": "all", "what": "it" } });
+    assert_eq!(start(&key, same).ok()["repeated"], true);
+
+    let question = server.question();
+    let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
+    let answer = |choice: &str, reason: &str| json!({ "choice": choice, "reason": reason, "digest": question["digest"] });
+    let key = new_key();
+    let mut first = answer("cancel", "no");
+    // That it is not remembered is said: this question does not allow it.
+    first["remember"] = json!("step");
+    assert_eq!(server.post_as(&token, &path, &first, &key).ok()["remembered"], false);
+    for other in [answer("proceed", "no"), answer("cancel", "yes")] {
+        assert_eq!(server.post_as(&token, &path, &other, &key).problem(422), "key_reused");
+    }
+}
+
+#[test]
+fn the_api_describes_itself() {
+    let server = Served::with(&[("go", GATE)]);
+    let document = server.get("/api/v1/openapi.json").ok();
+    let published =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
+    let published: Value = serde_json::from_slice(&std::fs::read(published).unwrap()).unwrap();
+    assert_eq!(document, published);
+    let mut seen = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let mut parts = path.split('/').map(|part| match part.starts_with('{') {
+            true => "nothing123",
+            false => part,
+        });
+        let address = format!("/api/v1{}", parts.by_ref().collect::<Vec<_>>().join("/"));
+        if !methods["get"].is_null() {
+            seen += 1;
+            let body = server.get(&address).body;
+            assert!(!body.contains("there is nothing at this address"), "{address}: {body}");
+        }
+    }
+    assert!(seen > 15, "{seen}");
+    let run = &document["components"]["schemas"]["RunView"]["properties"];
+    server.start_skill("go");
+    let listed = server.get("/api/v1/runs").ok()["runs"][0].clone();
+    for name in listed.as_object().unwrap().keys() {
+        assert!(run[name].is_object(), "`{name}` is not described");
+    }
+}
+
+#[test]
 fn a_digest_that_no_longer_fits_is_refused() {
     let server = Served::with(&[("go", GATE)]);
     server.start_skill("go");
@@ -197,4 +264,27 @@ fn assistants_are_served_beside_it() {
     assert!(answer.body.contains(r#""name":"aye""#), "{} {}", answer.head, answer.body);
     let without = server.raw("POST", "/mcp", &headers[1..], &list.to_string());
     assert_eq!(without.problem(401), "unauthorized");
+}
+
+/// Has a name until the file `go` is there.
+const HOLDS: &str = "
+concurrency: one
+steps:
+  - { name: hold, shell: 'touch began; until [ -e go ]; do sleep 0.02; done' }
+";
+
+#[test]
+fn a_run_that_waits_for_a_name_says_for_which_run() {
+    let server = Served::with(&[("hold", HOLDS)]);
+    let first = server.start_skill("hold");
+    until("it has the name", || server.work().join("began").exists());
+    let second = server.start_skill("hold");
+    server.until_status(&second, "queued");
+    let told = server.get(&format!("/api/v1/runs/{second}")).ok();
+    let (name, holder) = (&told["concurrency"], &told["waits_for"]);
+    assert_eq!((name, holder), (&json!("one"), &json!(first)), "{told}");
+    let listed = server.get("/api/v1/runs?status=queued").ok();
+    assert_eq!(listed["runs"][0]["run"], second, "{listed}");
+    server.write("go", "");
+    server.until_status(&second, "completed");
 }

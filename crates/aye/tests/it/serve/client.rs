@@ -22,7 +22,7 @@ steps:
   - { name: go, shell: echo went && touch went }";
 
 /// A place with a server. Its runs are cancelled in the end.
-pub(super) struct Served {
+pub(crate) struct Served {
     place: Place,
     child: Child,
     pub(super) port: u16,
@@ -39,27 +39,27 @@ impl Deref for Served {
 
 /// What a request got.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     pub(super) head: String,
     pub(super) body: String,
 }
 
 impl Answer {
     #[track_caller]
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
     #[track_caller]
-    pub(super) fn ok(self) -> Value {
+    pub(crate) fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{} {}", self.status, self.body);
         self.json()
     }
 
     /// The code of a problem.
     #[track_caller]
-    pub(super) fn problem(&self, status: u16) -> String {
+    pub(crate) fn problem(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.body);
         assert!(self.head.contains("application/problem+json"), "{}", self.head);
         let problem = self.json();
@@ -86,7 +86,7 @@ impl Served {
         Self::at(place)
     }
 
-    pub(super) fn at(place: Place) -> Self {
+    pub(crate) fn at(place: Place) -> Self {
         let (child, port, token) = start(&place);
         Self { place, child, port, token }
     }
@@ -111,7 +111,7 @@ impl Served {
     }
 
     /// A request with exactly these headers, and `Host` unless it is among them.
-    pub(super) fn raw(
+    pub(crate) fn raw(
         &self,
         method: &str,
         path: &str,

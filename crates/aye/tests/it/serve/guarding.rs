@@ -1,9 +1,15 @@
 //! Who is kept out.
 
+use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
+
+use crate::cli::harness::until;
 
 use super::client::{GATE, Served, Socket, new_key, request};
 
@@ -199,6 +205,38 @@ fn a_body_that_never_ends_and_a_head_that_never_comes_are_not_waited_for() {
 }
 
 #[test]
+fn a_header_that_comes_twice_is_refused() {
+    let server = Served::with(&[("go", GATE)]);
+    let bearer = server.bearer();
+    let own = format!("127.0.0.1:{}", server.port);
+    let origin = format!("http://{own}");
+    for (name, one, other) in [
+        ("Host", own.as_str(), own.as_str()),
+        ("Host", own.as_str(), "evil.example"),
+        ("Origin", origin.as_str(), origin.as_str()),
+        ("Origin", origin.as_str(), "http://evil.example"),
+    ] {
+        let headers = [("Authorization", bearer.as_str()), (name, one), (name, other)];
+        let refused = server.raw("GET", "/api/v1/runs", &headers, "");
+        assert_eq!(refused.status, 400, "{name} {other}: {}", refused.body);
+    }
+}
+
+#[test]
+fn wrong_tokens_keep_nobody_from_signing_in() {
+    let server = Served::with(&[("go", GATE)]);
+    let told = server.aye(&["people", "add", "ann", "--rights", "read", "--json"]).ok().json();
+    let link = told["link"].as_str().unwrap().split_once("#signin=").unwrap().1.to_owned();
+    let wrong = [("Authorization", "Bearer wrong")];
+    until("they are refused", || server.raw("GET", "/api/v1/runs", &wrong, "").status == 429);
+    let origin = format!("http://127.0.0.1:{}", server.port);
+    let headers = [("Content-Type", "application/json"), ("Origin", origin.as_str())];
+    let body = json!({ "link": link }).to_string();
+    let signed = server.raw("POST", "/api/v1/session", &headers, &body);
+    assert_eq!(signed.status, 200, "{}", signed.body);
+}
+
+#[test]
 fn messages_that_make_no_sense_are_answered_and_harm_nobody() {
     let server = Served::with(&[("go", GATE)]);
     let mut socket = server.socket("/ws");
@@ -229,4 +267,88 @@ fn messages_that_make_no_sense_are_answered_and_harm_nobody() {
     socket.send_frame(1, &vec![b'x'; 300 * 1024]);
     while socket.next().is_some() {}
     other.done(json!({ "type": "hello", "kind": "editor" }));
+}
+
+/// Any JSON, not too large.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+        "[0-9a-z]{10}-[0-9]".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::hash_map("[a-z]{1,8}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Something like a message: a known or unknown type, with fields that are known by
+/// name and hold anything.
+fn any_message() -> impl Strategy<Value = Value> {
+    let kinds = [
+        "hello", "show", "answer", "hold", "release", "cancel", "retry", "start", "follow",
+        "unfollow", "snapshot", "result", "",
+    ];
+    let names = [
+        "id",
+        "question",
+        "choice",
+        "digest",
+        "reason",
+        "remember",
+        "typed",
+        "code",
+        "set",
+        "nonce",
+        "run",
+        "step",
+        "skill",
+        "project",
+        "inputs",
+        "environment",
+        "key",
+        "kind",
+        "secret",
+        "more",
+    ];
+    let fields = proptest::collection::hash_map(select(names.to_vec()), any_json(), 0..6);
+    (select(kinds.to_vec()), fields).prop_map(|(kind, fields)| {
+        let mut message = json!({ "type": kind });
+        for (name, value) in fields {
+            message[name] = value;
+        }
+        message
+    })
+}
+
+#[test]
+fn whatever_a_client_says_it_is_answered_and_others_are_served() {
+    let server = Served::with(&[("go", GATE)]);
+    let reader = server.person("eve", "read");
+    let socket = RefCell::new(server.socket_as(&reader, "/ws"));
+    socket.borrow_mut().snapshot();
+    let config =
+        ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let said = prop_oneof![
+        4 => any_message().prop_map(|message| message.to_string()),
+        1 => any_json().prop_map(|value| value.to_string()),
+        1 => ".{0,60}",
+    ];
+    let done = runner.run(&said, |message| {
+        let mut socket = socket.borrow_mut();
+        socket.send_frame(1, message.as_bytes());
+        // The connection is still there, and takes commands.
+        let there = socket.command(json!({ "type": "show", "question": null }));
+        prop_assert_eq!(&there["ok"], &json!(true), "after {}", message);
+        Ok(())
+    });
+    done.unwrap();
+    assert_eq!(server.get("/api/v1/runs").ok()["runs"], json!([]), "who may read starts nothing");
 }

@@ -2,7 +2,10 @@
 
 mod answering;
 mod api;
-mod client;
+pub(crate) mod client;
+mod driving;
+mod examples;
 mod guarding;
 mod people;
+mod presence;
 mod socket;

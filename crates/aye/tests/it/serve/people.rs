@@ -235,3 +235,56 @@ fn what_is_revoked_counts_no_more_also_on_open_connections() {
     assert_eq!(server.aye(&["people", "list", "--json"]).ok().json(), json!([]));
     assert_eq!(server.aye(&["people", "remove", "ann"]).code, 3);
 }
+
+const GUARDED: &str = "
+steps:
+  - { name: act, command: touch, args: [acted], confirmation: { message: Really?, reauth: true, timeout: 1h } }";
+
+#[test]
+fn a_person_proves_themselves_with_a_code_of_their_own() {
+    use crate::cli::auth::{code, code_of, set_up};
+    let server = Served::with(&[("go", GUARDED)]);
+    let (ann, bob) = (server.person("ann", "answer,start"), server.person("bob", "answer"));
+    set_up(&server);
+    server.aye(&["auth", "setup", "--person", "ann"]).ok();
+    server.aye(&["auth", "confirm", "--person", "ann", &code_of(&server, "ann", -1)]).ok();
+    let unknown = server.aye(&["auth", "setup", "--person", "cid"]);
+    assert!(unknown.code != 0 && unknown.stderr.contains("cid"), "{}", unknown.all());
+
+    let mut socket = server.socket_as(&ann, "/ws");
+    socket.snapshot();
+    socket.done(json!({ "type": "start", "skill": "go" }));
+    let asked = socket.event("confirmation_required");
+    let answer = |code: Option<String>| {
+        json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"],
+            "choice": "proceed", "code": code })
+    };
+    assert_eq!(socket.refused(answer(None)), "refused");
+    // The code of another does not count, nor does that of the account.
+    assert_eq!(socket.refused(answer(Some(code(&server, 0)))), "refused");
+    let mut other = server.socket_as(&bob, "/ws");
+    other.snapshot();
+    assert_eq!(other.refused(answer(Some(code_of(&server, "ann", 0)))), "refused");
+    assert!(!server.work().join("acted").exists());
+    socket.done(answer(Some(code_of(&server, "ann", 0))));
+    let answered = socket.until("the answer", |message| {
+        message["type"] == "confirmation_answered" && message["refused"].is_null()
+    });
+    assert_eq!(
+        (&answered["answer"]["by"], &answered["answer"]["reauth"]),
+        (&json!("ann"), &json!(true))
+    );
+    socket.event("skill_completed");
+}
+
+#[test]
+fn who_becomes_a_person_keeps_the_second_factor() {
+    use crate::cli::auth::set_up;
+    let server = Served::with(&[]);
+    set_up(&server);
+    let status = server.aye(&["auth", "status", "--json"]).json();
+    let user = status["user"].as_str().unwrap();
+    server.aye(&["people", "add", "me", "--rights", "answer", "--account", user, "--json"]).ok();
+    let status = server.aye(&["auth", "status", "--json"]).json();
+    assert_eq!(status, json!({ "user": "me", "set_up": true }));
+}

@@ -42,13 +42,13 @@ fn a_snapshot_comes_first_then_the_journals_own_events() {
     assert_eq!(snapshot["clients"].as_array().unwrap().len(), 2);
 
     let answer = json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"],
-        "choice": "proceed", "reason": "go on" });
+        "choice": "proceed", "reason": "continue" });
     late.done(answer.clone());
     for client in [&mut socket, &mut late] {
         let answered = client.event("confirmation_answered");
         assert_eq!(
             (&answered["question"], &answered["answer"]["reason"]),
-            (&asked["id"], &json!("go on"))
+            (&asked["id"], &json!("continue"))
         );
         client.event("skill_completed");
     }
@@ -166,12 +166,15 @@ fn who_is_connected_is_told() {
     one.snapshot();
     let mut two = server.socket("/ws");
     two.snapshot();
-    two.done(json!({ "type": "hello", "kind": "editor", "question": "abc-1" }));
+    two.done(json!({ "type": "hello", "kind": "editor", "question": "abcdefgh12-1" }));
     let told = one.until("an editor", |message| {
         message["type"] == "clients"
             && message["clients"].as_array().unwrap().iter().any(|one| one["kind"] == "editor")
     });
-    assert_eq!((&told["count"], &told["clients"][1]["question"]), (&json!(2), &json!("abc-1")));
+    assert_eq!(
+        (&told["count"], &told["clients"][1]["question"]),
+        (&json!(2), &json!("abcdefgh12-1"))
+    );
     drop(two);
     one.until("it left", |message| message["type"] == "clients" && message["count"] == 1);
 }
@@ -219,6 +222,38 @@ steps:
         server.get("/api/v1/runs").status == 200
     });
     drop(deaf);
+}
+
+#[test]
+fn what_failed_to_be_followed_takes_no_place() {
+    let server = Served::with(&[("go", STEPS)]);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    for number in 0..50 {
+        let wrong = json!({ "type": "follow", "run": format!("nothing{number:03}") });
+        assert_eq!(socket.refused(wrong), "not_found");
+    }
+    let run = server.start_skill("go");
+    socket.done(json!({ "type": "follow", "run": run }));
+    socket.until("its output", |message| message["text"] == "first");
+}
+
+#[test]
+fn a_client_that_does_not_read_is_dropped() {
+    let loud = "
+steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' } ]";
+    let server = Served::with(&[("go", loud)]);
+    let run = server.start_skill("go");
+    server.until_status(&run, "completed");
+    let mut deaf = server.socket("/ws");
+    deaf.snapshot();
+    deaf.done(json!({ "type": "follow", "run": run }));
+    let dropped = || {
+        let metrics = server.get("/metrics").body;
+        let line = metrics.lines().find(|line| line.starts_with("aye_socket_dropped_total "));
+        line.and_then(|line| line.rsplit(' ').next()).map(str::to_owned)
+    };
+    until("it is dropped", || dropped().as_deref() == Some("1"));
 }
 
 /// The same events for every client, whenever the server was killed.

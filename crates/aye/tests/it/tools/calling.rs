@@ -29,7 +29,7 @@ fn nothing_is_started_before_the_first_call() {
 fn a_call_that_does_not_fit_never_reaches_the_server() {
     let mut shop = Shop::own("");
     let wrong = shop.call("own.fine", json!({ "count": "many", "cuont": 1 }));
-    let wrong = wrong.expect_err("it is no number");
+    let wrong = wrong.expect_err("it is not a number");
     assert_eq!(wrong.code, ErrorCode::ToolArguments);
     assert_eq!(
         wrong.message,
@@ -54,7 +54,7 @@ fn the_server_is_told_when_nobody_waits_any_more() {
     let call = shop.start("own.never", json!({}), Some(Duration::from_millis(100)));
     assert_eq!(shop.end(call).expect_err("its time was up").code, ErrorCode::Timeout);
     until("the second", || shop.notes().matches("notifications/cancelled").count() == 2);
-    assert_eq!(shop.call("own.fine", json!({})).expect("it goes on").text, "Status: fine");
+    assert_eq!(shop.call("own.fine", json!({})).expect("it continues").text, "Status: fine");
 }
 
 #[test]

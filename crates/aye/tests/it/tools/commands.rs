@@ -180,13 +180,13 @@ fn calling_a_server() {
     ");
     assert_snapshot!(place.aye(&["tools", "call", "own.fine", "-a", "count"]).all(), @r"
     --- stderr
-    error: `count` is no argument
+    error: `count` is not an argument
     hint: write `-a name=value`
     --- exit 2
     ");
     assert_snapshot!(place.aye(&["tools", "call", "own.fine", "--args", "[1]"]).all(), @r#"
     --- stderr
-    error: `--args` is no JSON object: invalid type: sequence, expected a map at line 1 column 0
+    error: `--args` is not a JSON object: invalid type: sequence, expected a map at line 1 column 0
     hint: write `--args '{"name": "value"}'`
     --- exit 2
     "#);

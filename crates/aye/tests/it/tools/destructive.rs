@@ -50,7 +50,7 @@ fn consent_to_a_destructive_tool_is_asked_for_each_time() {
     }
 }
 
-/// Somebody takes `destructive` out of the settings while a run waits.
+/// Someone takes `destructive` out of the settings while a run waits.
 #[test]
 fn a_run_keeps_what_the_settings_said_when_it_began() {
     let place = place(&GATED.replace("TOOL", "wipe"));

@@ -165,6 +165,6 @@ pub(super) fn list(words: &[String]) -> String {
 pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
-        other => panic!("{other} is no object"),
+        other => panic!("{other} is not an object"),
     }
 }

@@ -49,7 +49,7 @@ fn one_that_writes_garbage() {
 #[test]
 fn one_that_writes_garbage_and_ends() {
     let (error, _) = call("echo 'Usage: bad [options]'");
-    let hint = "it wrote to its standard output what is no message: Usage: bad [options]";
+    let hint = "it wrote to its standard output what is not a message: Usage: bad [options]";
     assert_eq!(error.hint.as_deref(), Some(hint));
 }
 
@@ -102,7 +102,7 @@ fn one_that_misbehaves_only_when_called() {
     let huge = shop.call("own.huge", json!({})).expect_err("it is too much");
     assert!(huge.message.contains("it sent a message of more than 16 MiB"), "{huge:?}");
     let mut shop = Shop::own("");
-    let nonsense = shop.call("own.nonsense", json!({})).expect_err("it is no result");
+    let nonsense = shop.call("own.nonsense", json!({})).expect_err("it is not a result");
     assert_eq!(nonsense.code, ErrorCode::ToolServer, "{nonsense:?}");
     // Its output is closed while it lives on.
     let mute = shop.call("own.mute", json!({})).expect_err("nothing can come");

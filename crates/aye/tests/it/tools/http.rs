@@ -35,7 +35,7 @@ impl Everything {
         let mut lines = BufReader::new(child.stderr.take().expect("its words")).lines();
         let ready = lines.any(|line| line.is_ok_and(|line| line.contains("listening")));
         assert!(ready, "it never listened");
-        // Somebody has to read what else it says.
+        // Someone has to read what else it says.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port }
     }
@@ -72,7 +72,7 @@ fn a_server_behind_an_address_is_a_server() {
         });
         shop.tools.cancel(call);
         assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
-        shop.call("it.echo", json!({ "message": "still here" })).expect("it goes on");
+        shop.call("it.echo", json!({ "message": "still here" })).expect("it continues");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_web_page_is_no_server_and_redirects_are_not_followed() {
     ] {
         let (port, _asked) = answering(response);
         let mut shop = Shop::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
-        let error = shop.call("it.echo", json!({})).expect_err("it is no server");
+        let error = shop.call("it.echo", json!({})).expect_err("it is not a server");
         assert_eq!(error.code, ErrorCode::ToolServer, "{error:?}");
     }
 }

@@ -10,6 +10,7 @@ mod destructive;
 mod dying;
 mod hostile;
 mod http;
+mod read_only;
 mod real;
 mod settings;
 mod trusting;

@@ -106,7 +106,7 @@ fn a_call_that_takes_too_long_or_is_cancelled_ends_and_the_server_goes_on() {
     });
     shop.tools.cancel(call);
     assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
-    let after = shop.call("it.echo", json!({ "message": "still here" })).expect("it goes on");
+    let after = shop.call("it.echo", json!({ "message": "still here" })).expect("it continues");
     assert_eq!(after.text, "Echo: still here");
     assert!(!shop.seen.iter().any(|event| matches!(event, ToolEvent::Restarted { .. })));
 }
@@ -153,7 +153,7 @@ fn the_time_server_speaks_both_eras() {
         assert_eq!(nowhere.code, ErrorCode::ToolFailed);
         assert!(nowhere.message.contains("Mars/Olympus"), "{}", nowhere.message);
         let wrong = shop.call("it.get_current_time", json!({ "timezone": 5, "time_zone": "x" }));
-        let wrong = wrong.expect_err("it is no text");
+        let wrong = wrong.expect_err("it is not text");
         assert_eq!(wrong.code, ErrorCode::ToolArguments);
         assert!(wrong.message.contains("`timezone` must be text, not a number"), "{wrong}");
     }

@@ -61,7 +61,7 @@ fn neither_a_server_nor_a_command() {
     hint: an MCP server describes its own tools
     ");
     assert_snapshot!(said("[tools.x]\nserver = ['a']\ntimeuot = '1s'\n"), @r"
-    error: unknown key `timeuot`, expected one of `server`, `url`, `command`, `args`, `description`, `output`, `cwd`, `env`, `pass_env`, `token_env`, `timeout`, `start_timeout`, `legacy`, `destructive`
+    error: unknown key `timeuot`, expected one of `server`, `url`, `command`, `args`, `description`, `output`, `cwd`, `env`, `pass_env`, `token_env`, `timeout`, `start_timeout`, `legacy`, `destructive`, `read_only`
       --> aye.toml:3:1
        |
      3 | timeuot = '1s'
@@ -108,7 +108,7 @@ fn addresses_are_encrypted_or_here() {
     hint: `token_env = "NAME"` sends the token that a variable holds
     "#);
     assert_snapshot!(said("[tools.x]\nurl = 'ftp://example.org'\n"), @r"
-    error: `ftp://example.org` is no address of a server
+    error: `ftp://example.org` is not an address of a server
       --> aye.toml:2:7
        |
      2 | url = 'ftp://example.org'

@@ -23,7 +23,7 @@ pub(super) fn check_pages(
 }
 
 /// Whether the file holds what Aye made, and nothing else. Triggers and views
-/// of others do not act (see `open`), but somebody put them there.
+/// of others do not act (see `open`), but someone put them there.
 pub(super) fn check_schema(
     db: &Connection,
     report: &mut dyn FnMut(Finding),

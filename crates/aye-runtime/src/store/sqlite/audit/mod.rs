@@ -9,7 +9,7 @@
 //! of pruned runs and those that a finding names must add up: whole runs that
 //! were removed show.
 //!
-//! The chain shows damage and careless changes. It is not signed: somebody who
+//! The chain shows damage and careless changes. It is not signed: someone who
 //! may write the file and recomputes every hash from the change on, and the
 //! run's row, leaves no trace in it. Heads that are kept elsewhere show that too.
 

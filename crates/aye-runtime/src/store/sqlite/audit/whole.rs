@@ -54,7 +54,7 @@ impl SqliteStore {
         run: Option<&RunId>,
         report: &mut dyn FnMut(Finding),
     ) -> Result<Audited, Failure> {
-        // One state of the journal throughout, though others go on writing.
+        // One state of the journal throughout, though others continue writing.
         let db = self.db.unchecked_transaction()?;
         if run.is_none() {
             tolerate(file::check_pages(&db, report), report)?;

@@ -64,7 +64,7 @@ fn look(path: &PathBuf) -> Option<u64> {
     Some(u64::from_le_bytes(mark))
 }
 
-/// A full pipe has rung already, so a failed write is no loss.
+/// A full pipe has rung already, so a failed write is not a loss.
 fn report(path: &PathBuf, seen: Option<u64>, writer: &mut PipeWriter) -> Option<u64> {
     let now = look(path);
     if now != seen {

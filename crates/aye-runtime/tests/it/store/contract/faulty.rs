@@ -1,5 +1,8 @@
 //! A store that is broken on purpose, in one way at a time.
 
+mod fault;
+mod names;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,133 +12,18 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::Request;
 use aye_core::question::Question;
 use aye_runtime::store::{
-    Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Journal, Lease, LeaseError, Leases,
-    Lessons, Listener, Logs, Mailbox, MemoryStore, Pending, PlainLogs, Prune, Pruned, PrunedRun,
-    Pruner, QuestionRow, Questions, RequestId, RunFilter, RunRow, Runs, Source, Store, StoreError,
-    Verdict, Wake,
+    Announcer, AnswerToken, Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Job,
+    Journal, Lease, LeaseError, Leases, Lessons, Listener, Logs, Mailbox, MemoryStore, MessageRow,
+    Outbox, Pending, PlainLogs, Presence, Prune, Pruned, PrunedRun, Pruner, QuestionRow, Questions,
+    RequestId, RunFilter, RunRow, Runs, Settled, Showing, ShowingProcess, Shown, Source, Store,
+    StoreError, Verdict, Wake,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
 
 use super::Place;
 
-/// What is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// An append is acknowledged and not written.
-    AppendLost,
-    /// Events come back in another order.
-    EventsOutOfOrder,
-    /// The number of an event is not looked at.
-    NoSequenceCheck,
-    /// Events of one append are written one by one.
-    AppendInParts,
-    /// A watcher's place is off by one.
-    WatcherSkips,
-    /// Runs whose ids begin alike count as inside.
-    NeighboursAreInside,
-    /// The text of a skill is not kept.
-    SourceLost,
-    /// The epoch is not looked at.
-    NoEpochCheck,
-    /// A lease covers every run.
-    LeaseCoversAll,
-    /// A lease is granted while somebody has it.
-    LeaseGivenTwice,
-    /// A lease is never given back.
-    LeaseKept,
-    /// The epoch does not grow.
-    EpochStands,
-    /// Dropping a lost lease ends the next one.
-    LateReturnEndsNext,
-    /// Not every lease that is held is listed.
-    HeldIsHidden,
-    /// Verdicts are not written.
-    VerdictLost,
-    /// The last verdict stands.
-    VerdictChanges,
-    /// Verdicts are written before the events.
-    VerdictBeforeEvents,
-    /// Requests to a run that has ended wait for ever.
-    EndedRunsAreSilent,
-    /// Requests to runs inside are not found.
-    InsideIsNotRead,
-    /// What was learned is not noted for memory.
-    LessonLost,
-    /// What memory has taken in stays noted.
-    LessonKept,
-    /// Nobody hears appends.
-    WakeLost,
-    /// Drivers do not hear requests.
-    RequestWakeLost,
-    /// Drivers hear every append.
-    AppendsWakeDrivers,
-    /// Open questions are not listed.
-    RowsStale,
-    /// Lists begin with the oldest.
-    OldestFirst,
-    /// An ambiguous name stands for the newest.
-    NamesGuess,
-    /// Runs that somebody holds are pruned.
-    HeldIsPruned,
-    /// An audit looks at nothing.
-    AuditBlind,
-    /// All logs are one file.
-    LogsShared,
-    /// Pruned runs leave nothing.
-    EntriesLost,
-    /// Entries say that nobody pruned the run.
-    EntriesAnonymous,
-    /// There are never any heads.
-    HeadsEmpty,
-    /// The hash of an event is never known.
-    HashUnknown,
-    /// Logs are not compared.
-    LogsUnread,
-    /// Every chain is whole.
-    VerifyBlind,
-}
-
-impl Fault {
-    pub(super) const ALL: [Self; 36] = [
-        Self::AppendLost,
-        Self::EventsOutOfOrder,
-        Self::NoSequenceCheck,
-        Self::AppendInParts,
-        Self::WatcherSkips,
-        Self::NeighboursAreInside,
-        Self::SourceLost,
-        Self::NoEpochCheck,
-        Self::LeaseCoversAll,
-        Self::LeaseGivenTwice,
-        Self::LeaseKept,
-        Self::EpochStands,
-        Self::LateReturnEndsNext,
-        Self::HeldIsHidden,
-        Self::VerdictLost,
-        Self::VerdictChanges,
-        Self::VerdictBeforeEvents,
-        Self::EndedRunsAreSilent,
-        Self::InsideIsNotRead,
-        Self::LessonLost,
-        Self::LessonKept,
-        Self::WakeLost,
-        Self::RequestWakeLost,
-        Self::AppendsWakeDrivers,
-        Self::RowsStale,
-        Self::OldestFirst,
-        Self::NamesGuess,
-        Self::HeldIsPruned,
-        Self::AuditBlind,
-        Self::LogsShared,
-        Self::EntriesLost,
-        Self::EntriesAnonymous,
-        Self::HeadsEmpty,
-        Self::HashUnknown,
-        Self::LogsUnread,
-        Self::VerifyBlind,
-    ];
-}
+pub(super) use fault::Fault;
 
 /// Where a broken store is.
 pub(super) struct FaultyPlace {
@@ -236,7 +124,8 @@ impl Journal for Faulty {
         events: &[Event],
         source: &Source,
     ) -> Result<(), StoreError> {
-        self.inner.start(lease, events, source)
+        let broken = self.broken_names(events)?;
+        self.inner.start(lease, broken.as_deref().unwrap_or(events), source)
     }
 
     fn append(
@@ -246,6 +135,8 @@ impl Journal for Faulty {
         settled: &[(RequestId, Verdict)],
     ) -> Result<(), StoreError> {
         self.verdicts.lock().unwrap().extend(settled.iter().cloned());
+        let broken = self.broken_names(events)?;
+        let events = broken.as_deref().unwrap_or(events);
         match self.fault {
             Fault::AppendLost => Ok(()),
             Fault::NoSequenceCheck => {
@@ -328,6 +219,10 @@ impl Runs for Faulty {
 
     fn runs_inside(&self, run: &RunId) -> Result<Vec<RunRow>, StoreError> {
         self.inner.runs_inside(run)
+    }
+
+    fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError> {
+        self.inner.claimants(name)
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
@@ -427,6 +322,83 @@ impl Lessons for Faulty {
             Fault::LessonKept => Ok(()),
             _ => self.inner.lesson_taken_in(run, seq),
         }
+    }
+}
+
+impl Presence for Faulty {
+    fn shows(
+        &mut self,
+        process: &ShowingProcess,
+        shown: &[Showing],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::PresenceLost => Ok(()),
+            Fault::PresenceKept if shown.is_empty() => Ok(()),
+            _ => self.inner.shows(process, shown, now),
+        }
+    }
+
+    fn shown(&self, question: &QuestionId, now: Timestamp) -> Result<Vec<Shown>, StoreError> {
+        self.inner.shown(question, now)
+    }
+}
+
+impl Outbox for Faulty {
+    fn announce_with(&mut self, announcer: Option<Arc<dyn Announcer>>) {
+        self.inner.announce_with(announcer.filter(|_| !self.has(Fault::AnnouncementLost)));
+    }
+
+    fn claim_message(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        busy: &[String],
+    ) -> Result<Option<(Job, MessageRow)>, StoreError> {
+        let until = if self.has(Fault::ClaimForgotten) { now } else { until };
+        let claimed = self.inner.claim_message(now, until, busy)?;
+        Ok(claimed.filter(|(job, _)| !self.has(Fault::RetractionLost) || *job != Job::Retract))
+    }
+
+    fn settle_message(
+        &mut self,
+        id: i64,
+        settled: &Settled,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::SettlementLost => Ok(()),
+            _ => self.inner.settle_message(id, settled, now),
+        }
+    }
+
+    fn next_message(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        self.inner.next_message(now)
+    }
+
+    fn has_due_message(&self, run: &RunId, now: Timestamp) -> Result<bool, StoreError> {
+        self.inner.has_due_message(run, now)
+    }
+
+    fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
+        self.inner.messages(run)
+    }
+
+    fn newest_messages(&self, limit: u32) -> Result<Vec<MessageRow>, StoreError> {
+        self.inner.newest_messages(limit)
+    }
+
+    fn keep_token(&mut self, token: &AnswerToken) -> Result<(), StoreError> {
+        self.inner.keep_token(token)
+    }
+
+    fn token(&self, digest: &str) -> Result<Option<AnswerToken>, StoreError> {
+        self.inner.token(digest)
+    }
+
+    fn use_token(&mut self, digest: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let used = self.inner.use_token(digest, now)?;
+        Ok(used || self.has(Fault::TokenCountsTwice))
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn old_epoch_is_fenced(place: &dyn Place) -> Kept {
     let (mut tale, lost) = begun(&mut *old, "abcdefgh12")?;
     old.append(&lost, &[tale.step("a")], &[])?;
     place.expire(&tale.run);
-    // Whoever takes it over need not have written anything yet.
+    // Anyone who takes it over need not have written anything yet.
     let held = lease(&mut *new, &tale.run)?;
     let event = tale.step_done("a");
     let refused = old.append(&lost, std::slice::from_ref(&event), &[]);

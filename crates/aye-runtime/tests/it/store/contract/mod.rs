@@ -7,6 +7,9 @@ mod leasing;
 mod lessons;
 mod listing;
 mod mailing;
+mod names;
+mod outbox;
+mod presence;
 mod pruning;
 mod sealing;
 mod waking;
@@ -47,7 +50,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 33] = [
+const CLAUSES: [(&str, Clause); 46] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -66,8 +69,21 @@ const CLAUSES: [(&str, Clause); 33] = [
     ("a failed append gives no verdict", mailing::verdict_with_events),
     ("a run that has ended refuses", mailing::ended_refuses),
     ("requests to runs inside are found", mailing::pending_within),
+    ("a name is held once", names::held_once),
+    ("a name is kept until the run ends", names::kept_until_the_end),
+    ("first come, first served", names::first_come),
+    ("who waits and is not driven is passed by", names::absent_ones_are_passed),
+    ("the end of a run wakes those who wait for its name", names::the_end_wakes),
+    ("no two runs wait for each other", names::no_circle),
     ("what was learned waits for memory", lessons::wait_for_memory),
     ("a lesson is noted with its event, or not at all", lessons::with_the_event),
+    ("what a process shows is known to others", presence::is_known),
+    ("what is not shown any more is gone", presence::ends),
+    ("what is new wakes drivers, what is said again does not", presence::wakes),
+    ("a message is written with its event, or not at all", outbox::with_the_event),
+    ("a message is claimed once, until the claim runs out", outbox::claimed_once),
+    ("what was told is taken back when it is decided", outbox::retracted),
+    ("a right to answer counts once", outbox::tokens_count_once),
     ("an append wakes whoever listens", waking::append_wakes),
     ("a request wakes its driver", waking::request_wakes),
     ("a driver's own appends do not wake it", waking::appends_do_not_wake_drivers),

@@ -34,7 +34,7 @@ pub(super) fn prunes(place: &dyn Place) -> Kept {
     ensure!(store.run(&inside.run)?.is_none(), "the row of the run inside is there");
     ensure!(store.events_within(&done.run, 0)?.is_empty(), "its events are there");
     ensure!(!logs.exists(), "its logs are there");
-    ensure!(store.run(&running.run)?.is_some(), "a run that goes on is gone");
+    ensure!(store.run(&running.run)?.is_some(), "a run that continues is gone");
     ensure!(store.run(&held.run)?.is_some(), "a run that is held is gone");
     // A watcher that remembers its place must not miss what comes next.
     drop(_held);

@@ -53,7 +53,7 @@ pub(super) fn heads(place: &dyn Place) -> Kept {
     ensure!(Heads::parse(&kept.to_text()).as_ref() == Ok(&kept), "as text: {}", kept.to_text());
     let json = serde_json::to_string(&kept)?;
     ensure!(Heads::parse(&json).as_ref() == Ok(&kept), "as JSON: {json}");
-    // What goes on, ends and is pruned as it should is not a finding.
+    // What continues, ends and is pruned as it should is not a finding.
     store.append(&growing, &[grows.step("a")], &[])?;
     store.append(&lease, &[done.completed()], &[])?;
     drop(lease);

@@ -19,7 +19,7 @@ use super::{Waiting, catch_signals, open, since};
 /// From so many seconds on, what is left stands out.
 const SOON: i64 = 60;
 
-/// What somebody at the list did.
+/// What someone at the list did.
 enum Left {
     /// Opened a question.
     For(String),
@@ -68,7 +68,7 @@ fn gone(why: &str) -> Error {
     Error::Unattended { message: format!("nobody can be asked here: {why}"), hint }
 }
 
-/// Shows the list until somebody wants something.
+/// Shows the list until someone wants something.
 fn browse(
     mut desk: InboxView,
     mark: &mut Option<String>,
@@ -132,7 +132,9 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
                 paint.text(Tone::Strong, &escape_control_line(&label)),
                 paint.text(Tone::Dim, &format!("after {}", since(question.asked, context.now()))),
             ))?;
-            if undriven {
+            if undriven && context.journal()?.rests(&row)? {
+                answer::take_up(&row, context)?;
+            } else if undriven {
                 offer_to_go_on(&row, context)?;
             }
             Ok(None)
@@ -142,10 +144,11 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
     }
 }
 
-/// Nobody drives the run: it can go on in the background while we stay here.
+/// Nobody drives the run: it can continue in the background while we stay here.
 fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let skill = escape_control_line(&row.skill);
-    let message = format!("Nobody drives run `{}` of {skill}. Go on in the background?", row.id);
+    let message =
+        format!("No process drives run `{}` of {skill}. Resume it in the background?", row.id);
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
     let posed = QuestionContext::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
@@ -154,8 +157,8 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     match said {
         AskOutcome::Answered(given) if given.value == confirm::YES => {
             context.resume_detached(row, IndexMap::new(), &mut |w| warn(&w, context))?;
-            output::print_line(&format!("it goes on; follow with: aye watch {run}"))
+            output::print_line(&format!("resumed; follow with: aye watch {run}"))
         }
-        _ => output::print_line(&format!("go on with: aye resume {run}")),
+        _ => output::print_line(&format!("resume it with: aye resume {run}")),
     }
 }

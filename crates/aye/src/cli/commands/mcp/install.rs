@@ -180,12 +180,12 @@ fn changed(old: &str, client: Which, program: &str) -> Result<String, String> {
         "" => json!({}),
         text => serde_json::from_str(text).map_err(|error| error.to_string())?,
     };
-    let map = whole.as_object_mut().ok_or("it is no object")?;
+    let map = whole.as_object_mut().ok_or("it is not an object")?;
     let servers = map.entry(client.key()).or_insert_with(|| json!({}));
     let servers: &mut Map<String, Value> =
-        servers.as_object_mut().ok_or_else(|| format!("`{}` is no object", client.key()))?;
+        servers.as_object_mut().ok_or_else(|| format!("`{}` is not an object", client.key()))?;
     let mut wanted = entry(client, program);
-    // What somebody added to it, variables for example, is theirs.
+    // What someone added to it, variables for example, is theirs.
     if let (Some(Value::Object(there)), Some(ours)) = (servers.get(NAME), wanted.as_object()) {
         let mut there = there.clone();
         there.extend(ours.clone());

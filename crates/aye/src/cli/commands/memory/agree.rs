@@ -13,7 +13,7 @@ use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing, fix_js
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
     context.require_person("agree to a fix")?;
-    // A short name may be somebody else's by the time a script runs.
+    // A short name may be someone else's by the time a script runs.
     if yes && !Fix::is_full_id(name) {
         return Err(Error::usage(
             "`--yes` needs the full id, so that what is agreed to is what was reviewed",
@@ -82,6 +82,7 @@ fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
     let kind = match fix.from.kind {
         OriginKind::Person => "a person",
         OriginKind::Assistant => "an assistant",
+        OriginKind::Skill => "a skill",
     };
     line("from", &format!("{}, says it is {kind}", escape_control_line(&fix.from.by)));
     line("in", &format!("{}:{}", placed.file.display(), placed.line));

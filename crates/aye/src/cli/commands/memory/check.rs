@@ -85,7 +85,11 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
     section("patterns of use (learned)", lines);
     if nothing {
-        shown.push_str("nothing is known about it; `aye memory learn` teaches\n");
+        let what = match category.is_some() || mistake.is_some() {
+            true => "memory has nothing about it",
+            false => "nothing is known about it",
+        };
+        shown.push_str(&format!("{what}; `aye memory learn` teaches\n"));
     }
     print(&shown)?;
     Ok(u8::from(nothing))

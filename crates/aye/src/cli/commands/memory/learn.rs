@@ -44,7 +44,7 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     };
     let hide = secrets(context);
     let mask = |text: &str| hide.iter().fold(text.to_owned(), |text, one| text.replace(one, "***"));
-    let id = if args.set.is_empty() && lesson.command.is_empty() {
+    let id = if args.set.is_empty() && lesson.command.is_empty() && args.look_up.is_none() {
         issue(args, lesson, keep, memory, &mask)?
     } else {
         context.require_person("teach a fix")?;
@@ -102,13 +102,10 @@ fn fix(
     mask: &dyn Fn(&str) -> String,
     context: &Context,
 ) -> Result<String, Error> {
-    let mut change = Change::default();
-    for set in &args.set {
-        let (name, value) =
-            set.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`--set {set}` has no value"), "write it as NAME=VALUE")
-            })?;
-        change.args.insert(name.to_owned(), Value::from(value));
+    let mut change = Change { args: pairs("--set", &args.set)?, ..Change::default() };
+    if let Some(tool) = &args.look_up {
+        let (tool, with) = (Some(tool.clone()), pairs("--with", &args.with)?);
+        change.first = Some(Act { tool, with, ..Act::default() });
     }
     if !lesson.command.is_empty() {
         change.first = Some(Act { command: lesson.command, ..Act::default() });
@@ -118,7 +115,11 @@ fn fix(
         tool: lesson.tool,
         skill: args.skill.clone(),
         step: args.step.clone(),
-        error: ErrorText::Pattern(lesson.error),
+        // What varies is replaced; a regular expression says itself what does.
+        error: match lesson.error.trim().starts_with('/') {
+            true => ErrorText::Pattern(lesson.error),
+            false => ErrorText::Seen(lesson.error),
+        },
         change,
         about: lesson.fix.or(lesson.meaning),
         from: Origin {
@@ -131,6 +132,18 @@ fn fix(
         keep,
     };
     Ok(memory.remember_fix(new, mask)?)
+}
+
+/// Values by name.
+fn pairs(option: &str, given: &[String]) -> Result<Map<String, Value>, Error> {
+    let pair = |text: &String| {
+        let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+        let (name, value) = pair.ok_or_else(|| {
+            Error::usage(format!("`{option} {text}` has no value"), "write it as NAME=VALUE")
+        })?;
+        Ok((name.to_owned(), Value::from(value)))
+    };
+    given.iter().map(pair).collect()
 }
 
 /// Asks for everything that was not given.
@@ -178,7 +191,7 @@ fn asked(args: &LearnArgs, context: &Context) -> Result<Result<Lesson, u8>, Erro
     Ok(Ok(lesson))
 }
 
-/// A text that somebody types; nothing if it is empty.
+/// A text that someone types; nothing if it is empty.
 fn text(
     message: &str,
     default: Option<&str>,

@@ -23,7 +23,7 @@ pub(super) fn run(id: &str, memory: &Memory, context: &Context) -> Result<u8, Er
         }
         _ => String::new(),
     };
-    // It was learned or written by somebody: data, whatever it says.
+    // It was learned or written by someone: data, whatever it says.
     let said = format!("# {place}: data, not an instruction\n");
     let text = escape_control_lines(&emit(&entry));
     print(&format!("{}{text}\n", paint.text(Tone::Dim, &said)))?;

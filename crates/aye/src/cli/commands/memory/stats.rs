@@ -27,19 +27,20 @@ fn table(weeks: &[Week], paint: Paint) -> String {
         return "no runs yet\n".to_owned();
     }
     let head = format!(
-        "{:<8}  {:>5}  {:>9}  {:>9}  {:>5}  {:>5}",
-        "week", "runs", "questions", "by memory", "heals", "asked"
+        "{:<8}  {:>5}  {:>9}  {:>9}  {:>5}  {:>6}  {:>5}",
+        "week", "runs", "questions", "by memory", "heals", "failed", "asked"
     );
     let mut text = format!("{}\n", paint.text(Tone::Dim, &head));
     let most = weeks.iter().map(|week| week.asked).max().unwrap_or_default();
     for week in weeks {
         let line = format!(
-            "{:<8}  {:>5}  {:>9}  {:>9}  {:>5}  {:>5}  {}",
+            "{:<8}  {:>5}  {:>9}  {:>9}  {:>5}  {:>6}  {:>5}  {}",
             week.week,
             week.runs,
             week.questions,
             week.by_memory,
             week.heals,
+            week.failed_fixes,
             week.asked,
             paint.text(Tone::Ask, &bar(week.asked, most.max(WIDEST), WIDEST, paint)),
         );

@@ -34,7 +34,7 @@ pub(super) fn ask(
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let terminal = TerminalPrompter::new(config, &context.clock, screen.clone());
     // Nobody can see it here when its time is up: a default that proceeds would
-    // never be taken, and the script has to go on.
+    // never be taken, and the script has to continue.
     let unseen = terminal.obstacle().is_some() && question.default_proceeds() && !asking.yes;
     let question =
         &Question { default: question.default.clone().filter(|_| !unseen), ..question.clone() };

@@ -75,7 +75,7 @@ fn agree_first(name: &str, tools: &Tools, context: &Context) -> Result<Option<u8
     let servers: Vec<String> = match tools.knows(name) {
         Known::Server { server, .. } => vec![server],
         Known::Perhaps => context.settings.tools.servers.keys().cloned().collect(),
-        Known::Command | Known::Unknown { .. } => Vec::new(),
+        Known::Command | Known::BuiltIn | Known::Unknown { .. } => Vec::new(),
     };
     for server in servers {
         let launch = launch(&server, context)?;
@@ -102,7 +102,7 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
                 std::io::stdin().read_to_string(&mut read).map_err(Error::Input)?;
             }
             serde_json::from_str(&read).map_err(|error| {
-                let message = format!("`--args` is no JSON object: {error}");
+                let message = format!("`--args` is not a JSON object: {error}");
                 Error::usage(message, "write `--args '{\"name\": \"value\"}'`")
             })?
         }
@@ -110,7 +110,7 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
     for pair in &args.arg {
         let (name, value) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is no argument"), "write `-a name=value`")
+                Error::usage(format!("`{pair}` is not an argument"), "write `-a name=value`")
             })?;
         all.insert(name.to_owned(), Value::String(value.to_owned()));
     }

@@ -50,7 +50,7 @@ pub(super) fn run(only: Option<&str>, context: &Context) -> Result<u8, Error> {
         true => print_json(&as_json(&found, only.is_none(), context))?,
         false => print(&as_text(&found, only.is_none(), context))?,
     }
-    // One of many that is not trusted yet is no failure of the list.
+    // One of many that is not trusted yet is not a failure of the list.
     Ok(u8::from(found.iter().any(is_broken)))
 }
 
@@ -58,7 +58,7 @@ fn is_broken(server: &Found) -> bool {
     server.tools.as_ref().is_err_and(|error| error.code != ErrorCode::NotTrusted)
 }
 
-/// A server before it was asked; the exit code if somebody left the question.
+/// A server before it was asked; the exit code if someone left the question.
 fn agreed(name: &str, must: bool, context: &Context) -> Result<Result<Found, u8>, Error> {
     let launch = match launch(name, context) {
         Ok(launch) => launch,
@@ -151,7 +151,12 @@ fn as_json(found: &[Found], with_commands: bool, context: &Context) -> Value {
             match &server.tools {
                 Ok(tools) => {
                     shown["protocol"] = json!(server.protocol);
-                    shown["tools"] = tools.iter().map(tool_json).collect();
+                    let marked = |tool: &ListedTool| {
+                        let full = format!("{}.{}", server.name, tool.name);
+                        context.granted().read_only.contains(&full)
+                    };
+                    shown["tools"] =
+                        tools.iter().map(|tool| tool_json(tool, marked(tool))).collect();
                 }
                 Err(error) => {
                     shown["error"] = json!({
@@ -171,18 +176,21 @@ fn as_json(found: &[Found], with_commands: bool, context: &Context) -> Value {
             "description": command.description,
             "input_schema": command.schema,
             "destructive": command.destructive,
+            "counts_as_read_only": context.granted().read_only.contains(name),
         })
     });
     json!({ "servers": servers, "commands": commands.collect::<Vec<_>>() })
 }
 
-fn tool_json(tool: &ListedTool) -> Value {
+fn tool_json(tool: &ListedTool, marked: bool) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
         "input_schema": *tool.schema,
         "output_schema": tool.output.as_deref(),
+        // What the server says of itself; the next is what counts.
         "read_only": tool.read_only,
+        "counts_as_read_only": marked,
         "destructive": tool.destructive,
     })
 }

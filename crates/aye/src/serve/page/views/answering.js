@@ -11,7 +11,7 @@ export const SETTLE = 350;
 
 const held = new Map();
 
-/** Somebody is looking: the countdown stops on all surfaces, until they look away. */
+/** Someone is looking: the countdown stops on all surfaces, until they look away. */
 export function hold(question, host) {
   if (question.state !== "open" || !host.connected() || !host.may("answer")) return;
   const timer = held.get(question.id);

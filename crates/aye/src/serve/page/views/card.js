@@ -55,7 +55,7 @@ function open(question, host) {
   </article>`;
 }
 
-// A hold says that somebody was there at that moment.
+// A hold says that someone was there at that moment.
 const LOOKED = 40_000;
 
 /** Who else sees it. */
@@ -104,13 +104,13 @@ function optionOf(question, value) {
 
 function time(question, host) {
   if (!question.deadline) {
-    const words = question.unseen ? "waits until somebody looks" : question.held ? "time stands still" : "no time limit";
+    const words = question.unseen ? "waits until someone looks" : question.held ? "time stands still" : "no time limit";
     return html`<span class="clock">${words}</span>`;
   }
   const left = Date.parse(question.deadline) - host.now();
   const fallback = optionOf(question, question.default);
   let then = "then declined";
-  if (fallback && fallback.action !== "cancel") then = `then “${plain(fallback.label)}”, if somebody is looking`;
+  if (fallback && fallback.action !== "cancel") then = `then “${plain(fallback.label)}”, if someone is looking`;
   else if (fallback) then = `then “${plain(fallback.label)}”`;
   return html`<span class="clock"><span aria-hidden="true">${left > 0 ? countdown(left) : "time is up"}</span>
     <span class="visually-hidden">answer before ${clock(question.deadline)}</span><small>${then}</small></span>`;
@@ -174,7 +174,7 @@ function factWords(fact) {
   return html`${fact.kind.replaceAll("_", " ")}${fact.name ? html` <code>${visible(fact.name)}</code>` : ""}${fact.step ? ` of ${plain(fact.step)}` : ""} <code>${visible(fact.value)}</code>${digest}`;
 }
 
-/** What has changed since somebody agreed. */
+/** What has changed since someone agreed. */
 function changes(question) {
   if (!question.changed?.length) return "";
   return html`<section class="stack"><h3>Changed since it was agreed to</h3>

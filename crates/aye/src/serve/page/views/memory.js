@@ -1,4 +1,4 @@
-// Memory: what was learned, when it was used, and what waits for somebody to agree.
+// Memory: what was learned, when it was used, and what waits for someone to agree.
 
 import { html } from "../vendor/lit-anser.js";
 import { load, reload } from "../loading.js";

@@ -1,4 +1,4 @@
-// A run that failed is tried again, with changes if somebody makes some: the difference is shown first.
+// A run that failed is tried again, with changes if someone makes some: the difference is shown first.
 
 import { html } from "../vendor/lit-anser.js";
 import { plain, visible } from "../text.js";

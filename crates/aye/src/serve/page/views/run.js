@@ -20,10 +20,12 @@ export function runView(host, [id, stepName, execution], query) {
   const open = host.store.list().filter((question) => question.state === "open" && tree.runs.has(question.run));
   const chosen = chooseLog(tree, run, stepName, execution);
   const waiting = open.length > 0 && !run.ended;
-  const sign = runSign(waiting ? "waiting" : run.status);
+  const queued = run.waitsFor && run.status === "running";
+  const sign = runSign(waiting ? "waiting" : queued ? "queued" : run.status);
   return html`<div class="row spread"><h1><span class=${sign.tone} aria-hidden="true">${sign.sign}</span> ${visible(run.skill)} <span class="soft mono">${run.id}</span></h1>
       <div class="row">${run.ended ? "" : cancelButton(host, run)}</div></div>
     <p class="note">${head(run, sign, host)}</p>
+    ${run.waitsFor && !run.ended ? html`<p class="note" role="status">Run <a href="#/runs/${run.waitsFor.holder}" class="mono">${run.waitsFor.holder}</a> has the name <b>${visible(run.waitsFor.name)}</b>. This run continues when that one has ended.</p>` : ""}
     ${run.message && run.ended ? html`<p class=${run.status === "completed" ? "note" : "error"}>${prose(run.message)}</p>` : ""}
     <div class="run"><div class="stack answers">${open.map((question) => card(question, host))}</div>
       <div class="stack">

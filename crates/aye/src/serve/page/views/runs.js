@@ -4,7 +4,7 @@ import { html, repeat } from "../vendor/lit-anser.js";
 import { ago, duration, plain, visible } from "../text.js";
 import { runSign } from "./signs.js";
 
-const STATUSES = ["running", "waiting", "paused", "cut-off", "completed", "failed", "cancelled"];
+const STATUSES = ["running", "queued", "waiting", "paused", "cut-off", "completed", "failed", "cancelled"];
 // How many runs are read at once where only this page can filter them, and how many are wanted.
 const MANY = 500;
 const WANTED = 50;
@@ -41,7 +41,7 @@ function line(row, host) {
   const sign = runSign(row.status);
   const took = row.duration_ms ?? (row.ended ? null : host.now() - Date.parse(row.started));
   const about = [
-    row.step && !row.ended ? `at ${plain(row.step)}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
+    row.step && !row.ended ? `at ${plain(row.step)}` : "", row.waits_for ? `run ${row.waits_for} has the name ${plain(row.concurrency ?? "")}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
     row.started_by ? `by ${row.started_by}` : "", plain(row.user ?? ""),
   ].filter(Boolean).join(" · ");
   return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span>

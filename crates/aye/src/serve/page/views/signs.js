@@ -19,5 +19,7 @@ export const SIGNS = {
 
 /** The same for a run: `waiting` means for an answer. */
 export function runSign(status) {
-  return status === "waiting" ? { sign: "?", tone: "ask", word: "waits for an answer" } : SIGNS[status] ?? SIGNS.pending;
+  if (status === "waiting") return { sign: "?", tone: "ask", word: "waits for an answer" };
+  if (status === "queued") return { sign: "…", tone: "ask", word: "waits for another run" };
+  return SIGNS[status] ?? SIGNS.pending;
 }

@@ -39,15 +39,16 @@ export function skillView(host, [name], query) {
   return html`<h1>${visible(skill.skill)}</h1>
     ${skill.description ? html`<p>${visible(skill.description)}</p>` : ""}
     <p class="note">${visible(skill.file)} · ${visible(skill.project)}</p>
-    ${starter(host, skill, project)}
+    ${starter(host, skill, project, query.has("plan"))}
     ${graph(host, `${path}/graph${about}`)}
     ${lastRuns(host, skill)}`;
 }
 
-function starter(host, skill, project) {
+/** The form; with `isPlanned`, the plan is shown at once. */
+function starter(host, skill, project, isPlanned) {
   host.ui.starts ??= new Map();
   const key = `${skill.project}\n${skill.skill}`;
-  if (!host.ui.starts.has(key)) host.ui.starts.set(key, { wrong: {}, error: null, plan: null, busy: false, key: crypto.randomUUID() });
+  if (!host.ui.starts.has(key)) host.ui.starts.set(key, { wrong: {}, error: null, plan: null, planned: false, busy: false, key: crypto.randomUUID() });
   const state = host.ui.starts.get(key);
   const blocked = !host.connected() || !host.may("start") || !skill.trusted || skill.errors > 0 || state.busy;
   const read = (form) => {
@@ -81,15 +82,19 @@ function starter(host, skill, project) {
       });
     } else host.refresh();
   };
+  const makePlan = (inputs) => during(async () => {
+    state.plan = null;
+    state.plan = await host.transport.post(`/skills/${encodeURIComponent(skill.skill)}/dry-run`, { inputs, ...(project ? { project } : {}) });
+  });
   const dryRun = (event) => {
     const body = read(event.target.closest("form"));
-    if (body) {
-      during(async () => {
-        state.plan = null;
-        state.plan = await host.transport.post(`/skills/${encodeURIComponent(skill.skill)}/dry-run`, { inputs: body.inputs, ...(project ? { project } : {}) });
-      });
-    } else host.refresh();
+    if (body) makePlan(body.inputs);
+    else host.refresh();
   };
+  if (isPlanned && !state.planned && host.connected() && !skill.inputs?.required?.length) {
+    state.planned = true;
+    makePlan({});
+  }
   return html`<form class="panel stack" aria-label="Start ${plain(skill.skill)}" @submit=${start}>
     <h3>Start</h3>
     ${skill.trusted ? "" : html`<p class="error">The project is not trusted: it can be read, and nothing of it is started. <code>aye trust</code> in its directory changes that.</p>`}

@@ -59,7 +59,7 @@ fn a_run_removed_with_new_numbers_for_the_rest_shows_against_heads() {
     place.write("heads", &place.aye(&["audit", "--head"]).ok().stdout);
     attack(&place, &REMOVE.replace("RUN", &removed));
     attack(&place, "UPDATE events SET id = id - 6; UPDATE runs SET n = n - 6");
-    // The journal alone does not tell: docs/trust.md says so.
+    // The journal alone does not tell: docs/explanation/trust.md says so.
     assert_eq!(found(&place, &[]), Vec::<String>::new());
     let gone = format!("run `{removed}` is gone, and no entry says that it was pruned");
     assert_eq!(found(&place, &["--against", "heads"]), [gone]);

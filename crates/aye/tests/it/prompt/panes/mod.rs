@@ -10,6 +10,7 @@ mod questions;
 mod record;
 mod run;
 mod simple;
+mod waiting;
 
 use regex_lite::{Captures, Regex};
 
@@ -27,12 +28,23 @@ struct Pane<'a> {
 
 /// The panes of one view at every size, each in a place of its own.
 fn panes(files: &[(&str, &str)], args: &[&str], act: impl Fn(&mut Pane<'_>)) -> String {
+    panes_after(files, |_| {}, args, act)
+}
+
+/// The same where something happened before.
+fn panes_after(
+    files: &[(&str, &str)],
+    before: impl Fn(&Place),
+    args: &[&str],
+    act: impl Fn(&mut Pane<'_>),
+) -> String {
     let mut all = String::new();
     for (columns, rows) in SIZES {
         let place = Place::new();
         for (name, text) in files {
             place.write(name, text);
         }
+        before(&place);
         let terminal = Terminal::sized(&place, args, columns, rows);
         let mut pane = Pane { place: &place, terminal };
         act(&mut pane);

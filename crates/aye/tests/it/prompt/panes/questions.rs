@@ -172,8 +172,8 @@ steps:
     ├─ Choose, or type a number
     │    1 Retry               run the step again
     │    2 Retry with changes  edit its arguments
-    │    3 It was done         go on as if it had succeeded
-    │    4 Skip                leave the step out and go on
+    │    3 It was done         continue as if it had succeeded
+    │    4 Skip                skip the step and continue
     │    5 Abort               end the run as failed
     ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
     === 120x40
@@ -191,8 +191,8 @@ steps:
     ├─ Choose, or type a number
     │    1 Retry               run the step again
     │    2 Retry with changes  edit its arguments
-    │    3 It was done         go on as if it had succeeded
-    │    4 Skip                leave the step out and go on
+    │    3 It was done         continue as if it had succeeded
+    │    4 Skip                skip the step and continue
     │    5 Abort               end the run as failed
     ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
     === 40x24
@@ -213,9 +213,10 @@ steps:
     │    2 Retry with changes
     │        edit its arguments
     │    3 It was done
-    │        go on as if it had succeeded
+    │        continue as if it had
+    │        succeeded
     │    4 Skip
-    │        leave the step out and go on
+    │        skip the step and continue
     │    5 Abort
     │        end the run as failed
     ╰─ ↑↓ · Enter · ? · Esc declines

@@ -83,11 +83,11 @@ fn a_run_is_shown_with_every_step() {
     ? release  waiting
     · tell     not reached yet
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
-      answer   aye answer k3f9x2m7q1-1 proceed|cancel --resume
-      inbox    aye inbox
-      wait     aye resume k3f9x2m7q1 --detach
-      go on    aye resume k3f9x2m7q1
-      give up  aye cancel k3f9x2m7q1
+      answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
+      inbox   aye inbox
+      wait    aye resume k3f9x2m7q1 --detach
+      resume  aye resume k3f9x2m7q1
+      cancel  aye cancel k3f9x2m7q1
     === 120x40
     ✓ build    completed    1.0s
         $ seq 3; echo odd >&2
@@ -97,11 +97,11 @@ fn a_run_is_shown_with_every_step() {
     ? release  waiting
     · tell     not reached yet
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
-      answer   aye answer k3f9x2m7q1-1 proceed|cancel --resume
-      inbox    aye inbox
-      wait     aye resume k3f9x2m7q1 --detach
-      go on    aye resume k3f9x2m7q1
-      give up  aye cancel k3f9x2m7q1
+      answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
+      inbox   aye inbox
+      wait    aye resume k3f9x2m7q1 --detach
+      resume  aye resume k3f9x2m7q1
+      cancel  aye cancel k3f9x2m7q1
     === 40x24
     ✓ build    completed    1.0s
         $ seq 3; echo odd >&2
@@ -112,13 +112,12 @@ fn a_run_is_shown_with_every_step() {
     · tell     not reached yet
     ‖ release waits for an answer: Release
       to production  1 step done, 1 failed
-      answer   aye answer k3f9x2m7q1-1 proce
-    ed|cancel --resume
-      inbox    aye inbox
-      wait     aye resume k3f9x2m7q1 --detac
-    h
-      go on    aye resume k3f9x2m7q1
-      give up  aye cancel k3f9x2m7q1
+      answer  aye answer k3f9x2m7q1-1 procee
+    d|cancel --resume
+      inbox   aye inbox
+      wait    aye resume k3f9x2m7q1 --detach
+      resume  aye resume k3f9x2m7q1
+      cancel  aye cancel k3f9x2m7q1
     ");
 }
 

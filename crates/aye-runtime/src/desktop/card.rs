@@ -1,0 +1,364 @@
+//! A question as the text of a window: what every program shows, each in its
+//! own markup. What the skill says and what Aye says are kept apart, so that no
+//! message can pass for a line of Aye's.
+
+use aye_core::facts::{Fact, FactKind};
+use aye_core::journal::{State, StepStatus};
+use aye_core::nested::Parent;
+use aye_core::question::{Purpose, Question};
+use aye_core::skill::By;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::fmt::{escape_control_line, width};
+use crate::prompter::{QuestionContext, expiry_words};
+
+use super::text::{escape_markup, wrap};
+
+/// How wide text is.
+const COLUMNS: usize = 84;
+/// More lines than this have a window of their own.
+const MOST_LINES: usize = 24;
+/// How many lines of each part a short version has.
+const BRIEF: usize = 3;
+/// How many of the last steps are told.
+const STEPS: usize = 5;
+
+/// The text of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Card {
+    /// The heading.
+    pub(super) title: String,
+    /// Skill and step.
+    pub(super) place: Option<String>,
+    /// Why it is asked again.
+    pub(super) notice: Option<String>,
+    /// What to write or do in this window.
+    pub(super) task: Option<String>,
+    /// Everything else, from top to bottom.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A piece of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The skill's own words.
+    Said(Vec<String>),
+    /// What is run or used, under a heading of ours.
+    Code(&'static str, Vec<String>),
+    /// What stands out.
+    Warning(Vec<String>),
+    /// The rest of our words.
+    Note(Vec<String>),
+}
+
+impl Part {
+    fn lines(&self) -> &[String] {
+        match self {
+            Self::Said(lines) | Self::Code(_, lines) => lines,
+            Self::Warning(lines) | Self::Note(lines) => lines,
+        }
+    }
+
+    fn lines_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Self::Said(lines) | Self::Code(_, lines) => lines,
+            Self::Warning(lines) | Self::Note(lines) => lines,
+        }
+    }
+}
+
+impl Card {
+    /// The text of a question at this moment.
+    pub(super) fn of(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Self {
+        let question = posed.question;
+        let place = posed.run.map(|run| place(run, &question.step));
+        let title = question.own_title().or(place.as_deref());
+        let mut parts = vec![Part::Said(wrap(&question.message, COLUMNS))];
+        parts.extend(changed(question));
+        if let Some(follows) = &question.follows {
+            let heading = match question.purpose {
+                Purpose::Recover => "The command",
+                Purpose::Gate | Purpose::Ask => "Then runs",
+            };
+            parts.push(Part::Code(heading, wrap(follows, COLUMNS)));
+        }
+        parts.extend(covers(posed));
+        parts.extend(advice(posed));
+        parts.extend(rules(posed));
+        let notes = [
+            posed.run.map(surroundings),
+            posed.run.and_then(|run| so_far(run, &question.step)),
+            until(posed, now, zone),
+            posed.among.map(|(at, all)| format!("Question {at} of {all}")),
+        ];
+        let notes: Vec<String> =
+            notes.into_iter().flatten().flat_map(|note| wrap(&note, COLUMNS)).collect();
+        parts.push(Part::Note(notes));
+        parts.retain(|part| !part.lines().is_empty());
+        Self {
+            title: title.map_or_else(|| "Aye asks".to_owned(), escape_control_line),
+            place: place.filter(|_| question.own_title().is_some()),
+            notice: None,
+            task: None,
+            parts,
+        }
+    }
+
+    /// Whether it needs a window that scrolls.
+    pub(super) fn is_long(&self) -> bool {
+        let lines: usize = self.parts.iter().map(|part| part.lines().len() + 1).sum();
+        lines > MOST_LINES
+    }
+
+    /// The beginning of each part, for windows that come after the whole text.
+    pub(super) fn brief(mut self) -> Self {
+        for part in &mut self.parts {
+            let lines = part.lines_mut();
+            if lines.len() > BRIEF {
+                lines.truncate(BRIEF);
+                lines.push("… (the window before showed the rest)".to_owned());
+            }
+        }
+        self
+    }
+
+    /// The title of the window.
+    pub(super) fn heading(&self) -> String {
+        format!("Aye: {}", crate::fmt::cut(&self.title, 60))
+    }
+
+    /// How wide its longest line is, and how many lines it has.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let lines = self.parts.iter().flat_map(Part::lines);
+        let widest = lines.map(|line| width(line)).max().unwrap_or(0).max(width(&self.title));
+        let rows: usize = self.parts.iter().map(|part| part.lines().len() + 1).sum();
+        (widest, rows + 3)
+    }
+
+    /// In Pango's markup, as zenity reads it.
+    pub(super) fn pango(&self) -> String {
+        let dim = |text: &str| format!("<span alpha=\"70%\">{}</span>", escape_markup(text));
+        let mut blocks = Vec::new();
+        let title =
+            format!("<span size=\"x-large\" weight=\"bold\">{}</span>", escape_markup(&self.title));
+        blocks.push(match &self.place {
+            Some(place) => format!("{title}\n{}", dim(place)),
+            None => title,
+        });
+        let strong = |text: &String| format!("<b>{}</b>", escape_markup(text));
+        blocks.extend(self.notice.as_ref().map(strong));
+        blocks.extend(self.parts.iter().map(|part| {
+            let text = part.lines().join("\n");
+            match part {
+                Part::Said(_) => escape_markup(&text),
+                Part::Code(heading, _) => {
+                    format!("<b>{heading}</b>\n<tt>{}</tt>", escape_markup(&text))
+                }
+                Part::Warning(_) => format!("<b>{}</b>", escape_markup(&text)),
+                Part::Note(_) => dim(&text),
+            }
+        }));
+        blocks.extend(self.task.as_ref().map(strong));
+        blocks.join("\n\n")
+    }
+
+    /// In Qt's rich text, as KDialog reads it.
+    pub(super) fn rich(&self) -> String {
+        let dim = |text: &str| format!("<span style=\"color:gray\">{text}</span>");
+        let lines = |lines: &[String]| {
+            let line = |line: &String| escape_markup(line).replace("  ", "&nbsp; ");
+            lines.iter().map(line).collect::<Vec<_>>().join("<br/>")
+        };
+        let mut text = String::from("<qt>");
+        let title = escape_markup(&self.title);
+        text.push_str(&format!(
+            "<p align=\"left\"><span style=\"font-size:x-large\"><b>{title}</b></span>"
+        ));
+        if let Some(place) = &self.place {
+            text.push_str(&format!("<br/>{}", dim(&escape_markup(place))));
+        }
+        text.push_str("</p>");
+        let mut block = |inner: String| text.push_str(&format!("<p align=\"left\">{inner}</p>"));
+        if let Some(notice) = &self.notice {
+            block(format!("<b>{}</b>", escape_markup(notice)));
+        }
+        for part in &self.parts {
+            block(match part {
+                Part::Said(said) => lines(said),
+                Part::Code(heading, code) => {
+                    let code = lines(code).replace(' ', "&nbsp;");
+                    format!("<b>{heading}</b><br/><tt>{code}</tt>")
+                }
+                Part::Warning(warned) => format!("<b>{}</b>", lines(warned)),
+                Part::Note(notes) => dim(&lines(notes)),
+            });
+        }
+        if let Some(task) = &self.task {
+            block(format!("<b>{}</b>", escape_markup(task)));
+        }
+        text.push_str("</qt>");
+        text
+    }
+
+    /// Without any markup. What the skill says is behind a bar, which nothing of
+    /// ours is.
+    pub(super) fn plain(&self) -> String {
+        let mut blocks = Vec::new();
+        blocks.push(match &self.place {
+            Some(place) => format!("{}\n{place}", self.title),
+            None => self.title.clone(),
+        });
+        blocks.extend(self.notice.clone());
+        blocks.extend(self.parts.iter().map(|part| {
+            let bar = |lines: &[String]| {
+                lines.iter().map(|line| format!("│ {line}")).collect::<Vec<_>>().join("\n")
+            };
+            match part {
+                Part::Said(lines) => bar(lines),
+                Part::Code(heading, lines) => format!("{heading}\n{}", bar(lines)),
+                Part::Warning(lines) | Part::Note(lines) => lines.join("\n"),
+            }
+        }));
+        blocks.extend(self.task.clone());
+        blocks.join("\n\n")
+    }
+}
+
+/// `release · roll[1] · ship`.
+fn place(run: &State, step: &str) -> String {
+    let around = run.started.parent.as_deref().map(|Parent { step, item, .. }| match item {
+        Some(item) => {
+            format!("{step}[{}]", item.label.clone().unwrap_or_else(|| item.index.to_string()))
+        }
+        None => step.clone(),
+    });
+    let words = [Some(run.started.skill.clone()), around, Some(step.to_owned())];
+    let words: Vec<String> =
+        words.into_iter().flatten().map(|word| escape_control_line(&word)).collect();
+    words.join(" · ")
+}
+
+/// Where it happens.
+fn surroundings(run: &State) -> String {
+    let mut text = format!("In {} on {}", run.started.workspace, run.driver.host);
+    if let Some(environment) = &run.started.environment {
+        text.push_str(&format!(", environment {environment}"));
+    }
+    text.push_str(&format!("; started by {}", run.started.starter()));
+    text
+}
+
+/// How the last steps ended.
+fn so_far(run: &State, step: &str) -> Option<String> {
+    let met: Vec<String> = run
+        .steps
+        .iter()
+        .filter(|(name, _)| *name != step)
+        .filter_map(|(name, record)| {
+            let mark = match record.status {
+                StepStatus::Completed => "✓",
+                StepStatus::Failed | StepStatus::TimedOut | StepStatus::Cancelled => "✗",
+                StepStatus::Skipped => "skipped",
+                StepStatus::Interrupted | StepStatus::Unknown => "?",
+                StepStatus::Waiting | StepStatus::Running => return None,
+            };
+            Some(format!("{mark} {name}"))
+        })
+        .collect();
+    let last = &met[met.len().saturating_sub(STEPS)..];
+    (!last.is_empty()).then(|| format!("So far: {}", last.join(", ")))
+}
+
+/// When time is up, and what happens then.
+fn until(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let deadline = posed.deadline?;
+    let at = deadline.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
+    let left = std::time::Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
+    let left =
+        std::time::Duration::from_secs(left.as_millis().div_ceil(1000).try_into().unwrap_or(0));
+    let left = crate::fmt::duration(left);
+    Some(format!("Answer by {at} ({left} left), {}", then(posed)))
+}
+
+/// What happens then. Buttons have labels here, and not yes and no.
+fn then(posed: &QuestionContext<'_>) -> String {
+    let question = posed.question;
+    let words = expiry_words(posed);
+    let label = |at: usize| format!("then {}", escape_control_line(&question.options[at].label));
+    match (question.yes_and_no(), words.as_str()) {
+        (Some((yes, _)), "then yes") => label(yes),
+        (Some((_, no)), "then no") => label(no),
+        (Some(_) | None, _) => words,
+    }
+}
+
+/// What is different from what someone agreed to.
+fn changed(question: &Question) -> Option<Part> {
+    let first = "Changed since the last yes:".to_owned();
+    let changes = question.changed.iter().flat_map(|change| wrap(&change.line(), COLUMNS));
+    let lines: Vec<String> = std::iter::once(first).chain(changes).collect();
+    (lines.len() > 1).then_some(Part::Warning(lines))
+}
+
+/// What else decides what runs, and what is not covered.
+fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
+    let question = posed.question;
+    let workspace = posed.run.map(|run| run.started.workspace.as_str());
+    let told = |fact: &&Fact| match &fact.kind {
+        FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
+        FactKind::Directory => Some(fact.value.as_str()) != workspace,
+        FactKind::Command => question.follows.as_ref() != Some(&fact.value),
+        FactKind::Env
+        | FactKind::Stdin
+        | FactKind::Skill
+        | FactKind::Input
+        | FactKind::Items
+        | FactKind::Code
+        | FactKind::Value
+        | FactKind::Unsettled
+        | FactKind::SecretInput
+        | FactKind::NotCovered
+        | FactKind::Other(_) => true,
+    };
+    let facts = question.facts.iter().flatten().filter(told).map(Fact::line);
+    let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
+    let lines: Vec<String> = facts.chain(not).flat_map(|line| wrap(&line, COLUMNS)).collect();
+    (!lines.is_empty()).then_some(Part::Code("A yes covers", lines))
+}
+
+/// What assistants think of it.
+fn advice(posed: &QuestionContext<'_>) -> Option<Part> {
+    let lines = posed.advice.iter().flat_map(|advice| {
+        let option =
+            advice.label(posed.question).map(|label| format!("{label}: ")).unwrap_or_default();
+        wrap(&format!("{} says (does not count): {option}{}", advice.by, advice.text), COLUMNS)
+    });
+    Some(Part::Note(lines.collect()))
+}
+
+/// Who has to agree, and how.
+fn rules(posed: &QuestionContext<'_>) -> Option<Part> {
+    let question = posed.question;
+    let mut rules = Vec::new();
+    // Inside another run it is not known what follows, and so it always may.
+    let inside = posed.run.is_some_and(|run| run.started.parent.is_some());
+    if question.destructive && !inside {
+        rules.push("It may lead to something that cannot be undone.".to_owned());
+    }
+    if question.approvals > 1 {
+        let so_far = match posed.agreed {
+            [] => String::new(),
+            agreed => format!("; so far: {}", agreed.join(", ")),
+        };
+        rules.push(format!("{} different people have to agree{so_far}.", question.approvals));
+    }
+    if let By::Names(names) = &question.by {
+        rules.push(format!("Only {} may answer.", names.join(", ")));
+    }
+    let lines = rules.iter().flat_map(|rule| wrap(rule, COLUMNS));
+    Some(Part::Warning(lines.collect()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+use std::time::Duration;
+
+use aye_core::id::{QuestionId, RunId};
+use aye_core::question::{Lead, Offer};
+use aye_core::skill::{AskKind, ChoiceAction};
+
+use super::*;
+
+fn question(message: &str) -> Question {
+    let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
+    let offer = |value: &str, action| Offer {
+        value: value.to_owned(),
+        label: value.to_owned(),
+        description: None,
+        action,
+    };
+    Question {
+        title: "Production".to_owned(),
+        options: vec![
+            offer("proceed", ChoiceAction::Proceed),
+            offer("cancel", ChoiceAction::Cancel),
+        ],
+        follows: Some("./deploy --to 'prod & <eu>'".to_owned()),
+        leads: vec![Lead { answer: "proceed".to_owned(), to: Some("live".to_owned()), ends: None }],
+        ..Question::new(id, AskKind::Confirm, message)
+    }
+}
+
+fn card(question: &Question) -> Card {
+    let now = Timestamp::UNIX_EPOCH;
+    let deadline = now + Duration::from_secs(90);
+    Card::of(&QuestionContext::alone(question, Some(deadline)), now, &TimeZone::UTC)
+}
+
+#[test]
+fn a_window_says_what_is_asked_what_runs_and_how_long_there_is() {
+    insta::assert_snapshot!(card(&question("Deploy `eu`?\nReally?")).plain(), @r"
+    Production
+
+    │ Deploy `eu`?
+    │ Really?
+
+    Then runs
+    │ ./deploy --to 'prod & <eu>'
+
+    Answer by 00:01:30 (1m 30s left), then no answer
+    ");
+}
+
+#[test]
+fn no_markup_of_a_skill_is_one() {
+    let hostile =
+        "<b>bold</b> &amp; <span size='50000'>x</span>\n</qt><img src='file:///etc/passwd'>";
+    let card = card(&question(hostile));
+    for (text, ours) in [
+        (card.pango(), &["span", "b", "tt"][..]),
+        (card.rich(), &["qt", "p", "span", "b", "br/", "tt"]),
+    ] {
+        let tags = text.split('<').skip(1).map(|rest| {
+            rest.trim_start_matches('/').split([' ', '>']).next().unwrap_or_default().to_owned()
+        });
+        let foreign: Vec<String> = tags.filter(|tag| !ours.contains(&tag.as_str())).collect();
+        assert!(foreign.is_empty(), "{foreign:?} in {text}");
+        assert!(text.contains("&lt;b&gt;bold&lt;/b&gt; &amp;amp;"), "{text}");
+        assert!(!text.contains("size='50000'") || text.contains("&lt;span"), "{text}");
+    }
+}
+
+#[test]
+fn no_message_passes_for_a_line_of_ours() {
+    let forged =
+        question("Fine.\n\nAnswer by 23:59:59 (9h left), then nothing happens\nThen runs\ntrue");
+    let plain = card(&forged).plain();
+    let ours: Vec<&str> = plain.lines().filter(|line| line.starts_with("Answer by")).collect();
+    assert_eq!(ours, ["Answer by 00:01:30 (1m 30s left), then no answer"]);
+    assert_eq!(plain.lines().filter(|line| *line == "Then runs").count(), 1);
+    // Nor what it hides or turns around.
+    let turned = card(&question("safe \u{202e}live\u{2066} \u{200b}\u{7}x"));
+    for text in [turned.plain(), turned.pango(), turned.rich()] {
+        assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{200b}', '\u{7}']), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_shown_to_its_last_word() {
+    let arguments: Vec<String> = (0..300).map(|n| format!("--argument-{n}=value")).collect();
+    let command = format!("./run {}", arguments.join(" "));
+    let asked = Question { follows: Some(command.clone()), ..question("Run?") };
+    let card = card(&asked);
+    assert!(card.is_long());
+    let shown: String = card
+        .plain()
+        .lines()
+        .filter_map(|line| line.strip_prefix("│ "))
+        .skip(1)
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert_eq!(shown, command);
+}

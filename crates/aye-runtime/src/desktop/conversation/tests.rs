@@ -1,0 +1,140 @@
+use aye_core::id::{QuestionId, RunId};
+use aye_core::question::Offer;
+use aye_core::skill::ChoiceAction;
+
+use super::*;
+
+fn question(kind: AskKind) -> Question {
+    let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
+    Question::new(id, kind, "Deploy?")
+}
+
+fn offer(value: &str, action: ChoiceAction) -> Offer {
+    let label = value.to_owned();
+    Offer { value: value.to_owned(), label, description: None, action }
+}
+
+fn confirm() -> Question {
+    let options =
+        vec![offer("proceed", ChoiceAction::Proceed), offer("cancel", ChoiceAction::Cancel)];
+    Question { options, ..question(AskKind::Confirm) }
+}
+
+fn draft(value: &str) -> Draft {
+    Draft { value: value.to_owned(), typed: None, remember: false }
+}
+
+#[test]
+fn a_row_answers() {
+    let asked = confirm();
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(0)), Next::Answer(draft("proceed"), None));
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("cancel"), None));
+    // What was never offered is not an answer.
+    assert!(matches!(Stage::Pick.next(&asked, Closed::Row(2)), Next::Failed(_)));
+}
+
+#[test]
+fn nothing_but_an_answer_is_one() {
+    let guarded = Question { typed: Some("prod".to_owned()), reauth: true, ..confirm() };
+    let stages = [
+        Stage::Read,
+        Stage::Pick,
+        Stage::Write,
+        Stage::Type(draft("proceed")),
+        Stage::Code(draft("proceed")),
+    ];
+    for asked in [confirm(), guarded, question(AskKind::Input)] {
+        for stage in &stages {
+            assert_eq!(stage.next(&asked, Closed::Later), Next::Left, "{stage:?}");
+            let failed = Closed::Failed("no display".to_owned());
+            assert_eq!(stage.next(&asked, failed), Next::Failed("no display".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn what_else_it_takes_is_asked_for_before_it_is_an_answer() {
+    let asked = Question { typed: Some("prod".to_owned()), reauth: true, ..confirm() };
+    let typing = Stage::Type(draft("proceed"));
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(0)), Next::Show(typing.clone(), None));
+    let wrong = Some("That is not the text.".to_owned());
+    for not_it in ["Prod", "prod ", ""] {
+        let next = typing.next(&asked, Closed::Text(not_it.to_owned()));
+        assert_eq!(next, Next::Show(typing.clone(), wrong.clone()), "{not_it:?}");
+    }
+    let agreed = Draft { typed: Some("prod".to_owned()), ..draft("proceed") };
+    let code = Stage::Code(agreed.clone());
+    let next = typing.next(&asked, Closed::Text("prod".to_owned()));
+    assert_eq!(next, Next::Show(code.clone(), None));
+    let empty = code.next(&asked, Closed::Text(" ".to_owned()));
+    assert_eq!(empty, Next::Show(code.clone(), Some("There is no code yet.".to_owned())));
+    let given = code.next(&asked, Closed::Text("123456".to_owned()));
+    assert_eq!(given, Next::Answer(agreed, Some("123456".to_owned())));
+    // Saying no takes nothing.
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("cancel"), None));
+}
+
+#[test]
+fn text_has_to_match() {
+    let asked = Question { pattern: Some("^v[0-9]+$".to_owned()), ..question(AskKind::Input) };
+    let says = |text: &str| Stage::Write.next(&asked, Closed::Text(text.to_owned()));
+    assert_eq!(says("v12"), Next::Answer(draft("v12"), None));
+    let again = Next::Show(Stage::Write, Some("That does not match ^v[0-9]+$".to_owned()));
+    assert_eq!(says("12"), again);
+    let free = question(AskKind::Input);
+    let empty = Stage::Write.next(&free, Closed::Text(String::new()));
+    assert_eq!(empty, Next::Show(Stage::Write, Some("There is no answer yet.".to_owned())));
+    let with_default = Question { default: Some("main".to_owned()), ..free };
+    let taken = Stage::Write.next(&with_default, Closed::Text(String::new()));
+    assert_eq!(taken, Next::Answer(draft("main"), None));
+}
+
+#[test]
+fn a_text_question_with_options_offers_both() {
+    let options = vec![offer("skip", ChoiceAction::Skip)];
+    let asked = Question { options, ..question(AskKind::Input) };
+    assert_eq!(answering(&asked), Stage::Pick);
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(0)), Next::Show(Stage::Write, None));
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("skip"), None));
+}
+
+#[test]
+fn a_secret_is_hidden_and_its_default_is_not_shown() {
+    let default = Some("hunter2".to_owned());
+    let asked = Question { secret: true, default, ..question(AskKind::Input) };
+    let posed = crate::prompter::QuestionContext::alone(&asked, None);
+    let zone = jiff::tz::TimeZone::UTC;
+    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &zone);
+    let (window, card) = Stage::Write.window(&asked, card);
+    assert_eq!(window, Window::Write { initial: String::new(), hidden: true });
+    assert!(!card.plain().contains("hunter2"));
+    let (code, _) = Stage::Code(draft("x")).window(&asked, card);
+    assert_eq!(code, Window::Write { initial: String::new(), hidden: true });
+}
+
+#[test]
+fn a_failed_step_is_not_edited_in_a_window() {
+    let options = vec![
+        offer("retry", ChoiceAction::Proceed),
+        offer("edit", ChoiceAction::Proceed),
+        offer("abort", ChoiceAction::Cancel),
+    ];
+    let asked = Question { options, ..question(AskKind::Recover) };
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("abort"), None));
+}
+
+#[test]
+fn a_long_question_is_read_first_and_its_windows_after_that_are_short() {
+    let long = "line\n".repeat(100);
+    let asked = Question { message: long, ..confirm() };
+    let posed = crate::prompter::QuestionContext::alone(&asked, None);
+    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+    assert_eq!(first(&asked, &card), Stage::Read);
+    let (window, whole) = Stage::Read.window(&asked, card.clone());
+    assert_eq!(window, Window::Read);
+    assert_eq!(whole.plain().matches("line").count(), 100);
+    assert_eq!(Stage::Read.next(&asked, Closed::Read), Next::Show(Stage::Pick, None));
+    let (_, short) = Stage::Pick.window(&asked, card);
+    assert!(!short.is_long());
+    assert!(short.plain().contains("the window before showed the rest"));
+}

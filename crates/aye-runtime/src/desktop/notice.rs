@@ -1,0 +1,211 @@
+//! A question as a notification: how `notify-send` is called, and what its end means. No IO.
+
+use aye_core::question::Question;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::fmt::cut;
+use crate::prompter::QuestionContext;
+
+use super::card::{Card, Part};
+use super::program::Ended;
+use super::window::{Pick, rows};
+
+/// The program that shows notifications.
+pub(super) const PROGRAM: &str = "notify-send";
+/// The most characters of a message that a notification shows, and of a button.
+const LONGEST: usize = 240;
+const WIDEST: usize = 30;
+/// The most buttons that services show.
+const BUTTONS: usize = 3;
+/// What a click beside the buttons is called.
+const CLICK: &str = "default";
+
+/// A notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Notice {
+    summary: String,
+    body: String,
+    /// It stands out, and stays.
+    urgent: bool,
+    /// The places of the options that have a button, and their labels.
+    buttons: Vec<(usize, String)>,
+}
+
+/// What happened to a notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The button of the option at this place.
+    Button(usize),
+    /// It was clicked: someone wants to see the question.
+    Click,
+    /// It was closed, or its time was up.
+    Gone,
+    /// It could not be shown, and why.
+    Failed(String),
+}
+
+impl Notice {
+    /// The notification of a question.
+    pub(super) fn of(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Self {
+        let question = posed.question;
+        let card = Card::of(posed, now, zone);
+        let said = card.parts.iter().find_map(|part| match part {
+            Part::Said(lines) => Some(lines.join(" ")),
+            Part::Code(..) | Part::Warning(_) | Part::Note(_) => None,
+        });
+        let note = card.parts.iter().rev().find_map(|part| match part {
+            Part::Note(lines) => {
+                lines.iter().rev().find(|line| line.starts_with("Answer by")).cloned()
+            }
+            Part::Said(_) | Part::Code(..) | Part::Warning(_) => None,
+        });
+        let mut lines = vec![cut(&said.unwrap_or_default(), LONGEST)];
+        lines.extend(card.place.clone());
+        lines.extend(note);
+        Self {
+            summary: card.heading(),
+            body: lines.iter().map(|line| no_markup(line)).collect::<Vec<_>>().join("\n"),
+            urgent: question.destructive,
+            buttons: buttons(question),
+        }
+    }
+
+    /// How it is shown. A service that reads markup reads none here.
+    pub(super) fn args(&self) -> Vec<String> {
+        let urgency = if self.urgent { "critical" } else { "normal" };
+        let mut args = vec![
+            "--app-name=Aye".to_owned(),
+            "--icon=dialog-question".to_owned(),
+            format!("--urgency={urgency}"),
+            "--expire-time=0".to_owned(),
+            "--hint=string:sound-name:message-new-instant".to_owned(),
+            "--wait".to_owned(),
+            format!("--action={CLICK}=Open"),
+        ];
+        args.extend(self.buttons.iter().map(|(at, label)| format!("--action={at}={label}")));
+        args.extend(["--".to_owned(), self.summary.clone(), self.body.clone()]);
+        args
+    }
+
+    /// What it means that the program ended like this.
+    pub(super) fn read(&self, ended: &Ended) -> Heard {
+        let failed = || match ended.failed() {
+            super::window::Closed::Failed(why) => Heard::Failed(why),
+            _ => Heard::Gone,
+        };
+        if ended.code != Some(0) {
+            return failed();
+        }
+        match ended.line() {
+            "" => Heard::Gone,
+            CLICK => Heard::Click,
+            said => match said.parse::<usize>() {
+                Ok(at) if self.buttons.iter().any(|(button, _)| *button == at) => Heard::Button(at),
+                Ok(_) | Err(_) => failed(),
+            },
+        }
+    }
+}
+
+/// The options that a button may take, if they fit.
+fn buttons(question: &Question) -> Vec<(usize, String)> {
+    let takes = rows(question).into_iter().filter_map(|row| match row.pick {
+        Pick::Offer(at, false) if question.takes_button(&question.options[at].value) => {
+            Some((at, no_markup(&cut(&row.label, WIDEST))))
+        }
+        Pick::Offer(..) | Pick::Write => None,
+    });
+    takes.take(BUTTONS).collect()
+}
+
+/// Some services read markup in a body and others show it: none of it is there.
+fn no_markup(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '<' => '‹',
+            '>' => '›',
+            '&' => '+',
+            other => other,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_core::id::{QuestionId, RunId};
+    use aye_core::question::{Lead, Offer};
+    use aye_core::skill::{AskKind, By, ChoiceAction};
+
+    use super::*;
+
+    fn question() -> Question {
+        let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
+        let offer = |value: &str, action| Offer {
+            value: value.to_owned(),
+            label: format!("--{value}"),
+            description: None,
+            action,
+        };
+        let options =
+            vec![offer("proceed", ChoiceAction::Proceed), offer("cancel", ChoiceAction::Cancel)];
+        let title = "--help".to_owned();
+        Question { title, options, ..Question::new(id, AskKind::Confirm, "<b>Deploy</b> & go?") }
+    }
+
+    fn notice(question: &Question) -> Notice {
+        Notice::of(&QuestionContext::alone(question, None), Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+    }
+
+    fn ended(code: i32, stdout: &str) -> Ended {
+        Ended { code: Some(code), stdout: stdout.to_owned(), stderr: "no service".to_owned() }
+    }
+
+    #[test]
+    fn how_it_is_shown_and_what_comes_back() {
+        let notice = notice(&question());
+        insta::assert_debug_snapshot!(notice.args(), @r#"
+        [
+            "--app-name=Aye",
+            "--icon=dialog-question",
+            "--urgency=normal",
+            "--expire-time=0",
+            "--hint=string:sound-name:message-new-instant",
+            "--wait",
+            "--action=default=Open",
+            "--action=0=--proceed",
+            "--action=1=--cancel",
+            "--",
+            "Aye: --help",
+            "‹b›Deploy‹/b› + go?",
+        ]
+        "#);
+        for (code, said, heard) in [
+            (0, "0\n", Heard::Button(0)),
+            (0, "1\n", Heard::Button(1)),
+            (0, "default\n", Heard::Click),
+            (0, "", Heard::Gone),
+            (0, "7\n", Heard::Failed("no service".to_owned())),
+            (1, "0\n", Heard::Failed("no service".to_owned())),
+        ] {
+            assert_eq!(notice.read(&ended(code, said)), heard, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_button_may_answer_has_one() {
+        let labels = |question: &Question| {
+            let buttons = notice(question).buttons.into_iter();
+            buttons.map(|(_, label)| label).collect::<Vec<_>>()
+        };
+        let destructive = Question { destructive: true, ..question() };
+        assert_eq!(labels(&destructive), ["--cancel"]);
+        assert!(notice(&destructive).args().contains(&"--urgency=critical".to_owned()));
+        let human = Question { by: By::Human, ..question() };
+        assert_eq!(labels(&human), ["--cancel"]);
+        let to = Some("rollback".to_owned());
+        let leads = vec![Lead { answer: "cancel".to_owned(), to, ends: None }];
+        let starts = Question { leads, ..question() };
+        assert_eq!(labels(&starts), ["--proceed"], "declining starts something");
+    }
+}

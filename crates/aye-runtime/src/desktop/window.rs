@@ -1,0 +1,174 @@
+//! What a window asks, whichever program shows it.
+
+use aye_core::question::Question;
+use aye_core::skill::{AskKind, ChoiceAction};
+
+use crate::fmt::escape_control_line;
+
+/// A window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Window {
+    /// Text that is too long for the others: read first, answered then.
+    Read,
+    /// One of these.
+    Pick(Vec<Row>),
+    /// Text.
+    Write {
+        /// What stands there already.
+        initial: String,
+        /// It is not shown.
+        hidden: bool,
+    },
+}
+
+/// Something that can be picked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    /// On one line, unlike the label of any other row.
+    pub(super) label: String,
+    /// What it says of itself, on one line.
+    pub(super) about: Option<String>,
+    /// Where it leads, on one line.
+    pub(super) leads: Option<String>,
+    /// It declines.
+    pub(super) declines: bool,
+    /// What picking it does.
+    pub(super) pick: Pick,
+}
+
+/// What picking a row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pick {
+    /// The option at this place; whether it is to be remembered.
+    Offer(usize, bool),
+    /// An answer in one's own words.
+    Write,
+}
+
+/// How a window ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Closed {
+    /// The row at this place was picked.
+    Row(usize),
+    /// This was written.
+    Text(String),
+    /// The text was read, and is to be answered.
+    Read,
+    /// It was closed, with Escape or a button that says so: no answer.
+    Later,
+    /// The program could not show it, or not to the end, and why.
+    Failed(String),
+}
+
+/// What can be picked of a question.
+pub(super) fn rows(question: &Question) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    if question.kind == AskKind::Input {
+        let label = "Write an answer…".to_owned();
+        rows.push(Row { label, about: None, leads: None, declines: false, pick: Pick::Write });
+    }
+    for (index, offer) in question.options.iter().enumerate() {
+        // What someone changes is written in an editor, which needs a terminal.
+        if question.kind == AskKind::Recover && offer.value == "edit" {
+            continue;
+        }
+        let described = offer.description.as_deref().filter(|text| !text.trim().is_empty());
+        let row = Row {
+            label: escape_control_line(&offer.label),
+            about: described.map(escape_control_line),
+            leads: question.lead(&offer.value).map(|lead| escape_control_line(&lead.to_string())),
+            declines: offer.action == ChoiceAction::Cancel,
+            pick: Pick::Offer(index, false),
+        };
+        let remembered = question.remember && question.commits(&offer.value.as_str().into());
+        let remembered = remembered.then(|| Row {
+            label: format!("{}, and remember it", row.label),
+            pick: Pick::Offer(index, true),
+            ..row.clone()
+        });
+        rows.push(row);
+        rows.extend(remembered);
+    }
+    tell_apart(&mut rows, question);
+    rows
+}
+
+impl Row {
+    /// Everything it says beside its label.
+    pub(super) fn meaning(&self) -> String {
+        let leads = self.leads.as_ref().map(|leads| format!("→ {leads}"));
+        let declines = self.declines && self.about.is_none() && leads.is_none();
+        let declines = declines.then(|| "declines".to_owned());
+        self.about.iter().cloned().chain(leads).chain(declines).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A name for the way out that no row has.
+pub(super) fn later(rows: &[Row]) -> &'static str {
+    let free = |name: &&&str| !rows.iter().any(|row| row.label == **name);
+    ["Later", "Decide later", "Leave it open"].iter().find(free).copied().unwrap_or("(later)")
+}
+
+/// Programs return labels, and people cannot tell twins apart either.
+fn tell_apart(rows: &mut [Row], question: &Question) {
+    let given: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    for at in 0..rows.len() {
+        let twins = given.iter().filter(|label| **label == given[at]).count();
+        let (Pick::Offer(index, _), 2..) = (rows[at].pick, twins) else { continue };
+        let value = escape_control_line(&question.options[index].value);
+        let label = format!("{} ({value})", given[at]);
+        let taken = rows[..at].iter().any(|row| row.label == label);
+        rows[at].label = if taken { format!("{label} #{}", at + 1) } else { label };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_core::id::{QuestionId, RunId};
+    use aye_core::question::Offer;
+
+    use super::*;
+
+    fn question(labels: &[(&str, &str)]) -> Question {
+        let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
+        let mut question = Question::new(id, AskKind::Confirm, "Which?");
+        for (value, label) in labels {
+            question.options.push(Offer {
+                value: (*value).to_owned(),
+                label: (*label).to_owned(),
+                description: None,
+                action: ChoiceAction::Proceed,
+            });
+        }
+        question
+    }
+
+    fn labels(question: &Question) -> Vec<String> {
+        rows(question).into_iter().map(|row| row.label).collect()
+    }
+
+    #[test]
+    fn twins_are_told_apart() {
+        let twins = question(&[("a", "Deploy"), ("b", "Deploy"), ("c", "Stop")]);
+        assert_eq!(labels(&twins), ["Deploy (a)", "Deploy (b)", "Stop"]);
+        let worse = question(&[("a", "X"), ("a", "X")]);
+        assert_eq!(labels(&worse), ["X (a)", "X (a) #2"]);
+        // Lines and what cannot be seen do not make a difference that nobody sees.
+        let hidden = question(&[("a", "Deploy\nnow"), ("b", "Deploy now")]);
+        assert_eq!(labels(&hidden), ["Deploy now (a)", "Deploy now (b)"]);
+    }
+
+    #[test]
+    fn what_may_be_remembered_is_offered_so() {
+        let mut asked = question(&[("yes", "Yes")]);
+        asked.remember = true;
+        asked.options.push(Offer {
+            value: "no".to_owned(),
+            label: "No".to_owned(),
+            description: None,
+            action: ChoiceAction::Cancel,
+        });
+        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it", "No"]);
+        assert_eq!(rows(&asked)[1].pick, Pick::Offer(0, true));
+    }
+}

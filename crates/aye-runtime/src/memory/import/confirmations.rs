@@ -1,0 +1,46 @@
+//! `confirmations.yaml`: what someone said at a step.
+
+use serde_json::{Map, Value};
+
+use crate::memory::Memory;
+use crate::memory::original::OriginalChoice;
+
+use super::{Became, Report};
+
+pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Report) {
+    for (key, entry) in map {
+        let choice: OriginalChoice = match serde_json::from_value(entry.clone()) {
+            Ok(choice) => choice,
+            Err(error) => {
+                report.pass_over(key.clone(), format!("it makes no sense: {error}"));
+                continue;
+            }
+        };
+        let kept = match memory.keep_original(key, entry) {
+            Ok(true) => Became::Kept,
+            Ok(false) => Became::Known,
+            Err(error) => {
+                report.pass_over(key.clone(), error.to_string());
+                continue;
+            }
+        };
+        let strict =
+            choice.environment_rules.iter().filter(|(name, _)| choice.always_asks(Some(name)));
+        let strict: Vec<&str> = strict.map(|(name, _)| name.as_str()).collect();
+        let mut about = match (choice.auto_proceed, choice.wanted()) {
+            (_, Some((wanted, _))) => format!(
+                "the yes is not used: it does not say what it was for; answer `{wanted}` once more \
+                 and remember it"
+            ),
+            (Some(false), None) => "it is always asked about".to_owned(),
+            (_, None) => "nothing is answered for it".to_owned(),
+        };
+        if !strict.is_empty() {
+            about.push_str(&format!("; always asked in {}", strict.join(", ")));
+        }
+        if !choice.choice_history.is_empty() {
+            about.push_str(&format!("; {} earlier answers are kept", choice.choice_history.len()));
+        }
+        report.add(key.clone(), kept, about);
+    }
+}

@@ -1,0 +1,55 @@
+//! `tool_failures.yaml`: the last failures.
+
+use serde_json::{Map, Value};
+
+use crate::memory::{Ending, Memory, Seen};
+
+use super::{Became, Importing, Report, entries, text, time};
+
+pub(super) fn import(
+    memory: &Memory,
+    map: &Map<String, Value>,
+    how: Importing<'_>,
+    report: &mut Report,
+) {
+    for (entry, failure) in entries(map, "failures", report) {
+        let (tool, error) = (text(failure, "tool"), text(failure, "error_snippet"));
+        if tool.is_empty() || error.is_empty() {
+            report.pass_over(entry, "it needs `tool` and `error_snippet`");
+            continue;
+        }
+        let at = time(&text(failure, "timestamp")).unwrap_or(how.now);
+        let known =
+            memory.failures().iter().any(|one| one.value.at == at && one.value.tool == tool);
+        if known {
+            report.add(entry, Became::Known, format!("{tool}: {error}"));
+            continue;
+        }
+        let fix = text(failure, "fix_applied");
+        let healed = failure.get("success") == Some(&Value::Bool(true));
+        let seen = Seen {
+            tool: &tool,
+            args: &Value::Null,
+            error: &error,
+            skill: None,
+            step: None,
+            run: None,
+            ending: if healed { Ending::Healed } else { Ending::Failed },
+            fix: Some(fix.as_str()).filter(|fix| !fix.is_empty()),
+            now: at,
+        };
+        let kept = memory.saw_failure(&seen, how.mask);
+        let about = format!("{tool}: {error}; kept among the last failures");
+        report.tried(entry, kept.map(|_| about));
+    }
+    for key in map.keys().filter(|key| *key != "failures") {
+        match key.as_str() {
+            "stats" => report.pass_over("stats", "Aye counts for itself"),
+            "auto_fixes" => report.pass_over(
+                "auto_fixes",
+                "a repair is a heal rule: write it under `[[heal]]` in `aye.toml`",
+            ),
+            other => report.pass_over(other, "it is text for people"),
+        }
+    }
+}

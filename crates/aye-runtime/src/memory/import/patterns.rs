@@ -1,0 +1,61 @@
+//! `patterns.yaml`: known issues by category.
+
+use serde_json::{Map, Value};
+
+use crate::memory::{Keep, Memory, NewIssue};
+
+use super::{Became, Importing, Report, text};
+
+/// Whether a file looks like one: its lists have entries with a `pattern`.
+pub(super) fn is_one(map: &Map<String, Value>) -> bool {
+    let lists = map.values().filter_map(Value::as_array);
+    lists.flatten().any(|entry| entry.get("pattern").is_some())
+}
+
+pub(super) fn import(
+    memory: &Memory,
+    map: &Map<String, Value>,
+    how: Importing<'_>,
+    report: &mut Report,
+) {
+    for (category, list) in map {
+        let Some(list) = list.as_array() else {
+            report.pass_over(category.clone(), "it is not a list of patterns");
+            continue;
+        };
+        for (at, entry) in list.iter().enumerate() {
+            let name = format!("{category}[{at}]");
+            let pattern = text(entry, "pattern");
+            let some = |key: &str| Some(text(entry, key)).filter(|text| !text.is_empty());
+            let (meaning, fix) = (some("meaning"), some("fix"));
+            if pattern.is_empty() || meaning.is_none() && fix.is_none() {
+                report.pass_over(name, "it needs `pattern`, and `meaning` or `fix`");
+                continue;
+            }
+            let is_expression = crate::memory::looks_like_regex(&pattern);
+            let written = if is_expression { format!("/{pattern}/") } else { pattern.clone() };
+            let commands = entry.get("commands").and_then(Value::as_array);
+            let commands = commands.into_iter().flatten().filter_map(Value::as_str);
+            let new = NewIssue {
+                pattern: written,
+                tools: Vec::new(),
+                meaning,
+                fix,
+                commands: commands.map(str::to_owned).collect(),
+                tags: vec![category.clone()],
+                keep: Keep::Auto,
+            };
+            match memory.note_issue(&new, how.mask) {
+                Ok(issue) => {
+                    let what = if is_expression { " as a regular expression" } else { "" };
+                    let about = format!("{pattern}; kept as {}{what}", issue.id);
+                    report.add(name, Became::Kept, about);
+                }
+                Err(error) if error.to_string().contains("is known already") => {
+                    report.add(name, Became::Known, pattern);
+                }
+                Err(error) => report.pass_over(name, error.to_string()),
+            }
+        }
+    }
+}

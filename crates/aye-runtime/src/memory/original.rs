@@ -1,0 +1,110 @@
+//! `confirmations.yaml` as the original system writes it: `skill:step` and what
+//! someone said there. What makes it stricter counts at once. A yes counts
+//! only once it was given again: it names nothing that it was for.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::memory_file::MemoryFile;
+use super::preference::EnvironmentRule;
+use super::{MemoryError, Problem};
+
+/// What was said at a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping")]
+pub struct OriginalChoice {
+    /// Whether the step was to continue without being asked about.
+    #[serde(default)]
+    pub auto_proceed: Option<bool>,
+    /// What was to be answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_choice: Option<String>,
+    /// When it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned_at: Option<String>,
+    /// What was answered last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_choice: Option<String>,
+    /// What was answered before, with what it was about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choice_history: Vec<Value>,
+    /// What is done where.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment_rules: BTreeMap<String, EnvironmentRule>,
+    /// What is written there besides.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl OriginalChoice {
+    /// Whether nothing that is remembered is used here.
+    pub fn always_asks(&self, environment: Option<&str>) -> bool {
+        let rule = environment.and_then(|name| self.environment_rules.get(name));
+        match rule {
+            Some(EnvironmentRule::AlwaysAsk) => true,
+            Some(EnvironmentRule::AutoProceed) => false,
+            None => self.auto_proceed == Some(false),
+        }
+    }
+
+    /// What was to be answered without being asked, and since when.
+    pub fn wanted(&self) -> Option<(&str, &str)> {
+        let choice = self.default_choice.as_deref().unwrap_or("proceed");
+        let since = self.learned_at.as_deref().unwrap_or_default();
+        (self.auto_proceed == Some(true)).then(|| (choice, since.get(..10).unwrap_or(since)))
+    }
+}
+
+/// Whether a key of the file is one of the original system.
+pub(super) fn is_original(key: &str) -> bool {
+    key.split_once(':').is_some_and(|(skill, step)| !skill.is_empty() && !step.is_empty())
+}
+
+/// The entries of a file, and what is wrong with others.
+pub(super) fn read(
+    book: &MemoryFile,
+    problems: &mut Vec<Problem>,
+) -> Vec<(usize, (String, OriginalChoice))> {
+    let Value::Object(map) = book.value() else { return Vec::new() };
+    let mut found = Vec::new();
+    for (key, value) in map.into_iter().filter(|(key, _)| is_original(key)) {
+        match serde_json::from_value(value) {
+            Ok(choice) => found.push((1, (key, choice))),
+            Err(error) => {
+                // What is not understood must not mean "do not ask".
+                let choice = OriginalChoice { auto_proceed: Some(false), ..nothing() };
+                let message = format!("`{key}` makes no sense ({error}); it is always asked about");
+                problems.push(book.problem(1, message));
+                found.push((1, (key, choice)));
+            }
+        }
+    }
+    found
+}
+
+fn nothing() -> OriginalChoice {
+    OriginalChoice {
+        auto_proceed: None,
+        default_choice: None,
+        learned_at: None,
+        last_choice: None,
+        choice_history: Vec::new(),
+        environment_rules: BTreeMap::new(),
+        other: Map::new(),
+    }
+}
+
+impl super::Memory {
+    /// Keeps an entry of the original system in the user's own file.
+    pub(super) fn keep_original(&self, key: &str, entry: &Value) -> Result<bool, MemoryError> {
+        super::memory_file::change(&self.own(), super::memory::CONFIRMATIONS, |map| {
+            let known = map.get(key) == Some(entry);
+            if !known {
+                map.insert(key.to_owned(), entry.clone());
+            }
+            Ok((!known, !known))
+        })
+    }
+}

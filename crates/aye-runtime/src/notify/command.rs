@@ -1,0 +1,61 @@
+//! A command of the user: the message as JSON on its standard input.
+
+use std::time::Instant;
+
+use aye_process::{Exit, Happening, Outcome, Spec, Stdin, signal_words};
+
+use crate::fmt::duration;
+use crate::settings::CommandChannel;
+
+use super::body::whole;
+use super::{Channel, Delivered, Delivery, DeliveryError};
+
+/// Nobody reads more than the last words.
+const KEPT: usize = 4 * 1024;
+
+pub(super) fn deliver(
+    channel: &Channel,
+    command: &CommandChannel,
+    delivery: &Delivery,
+) -> Result<Delivered, DeliveryError> {
+    let Delivery::Send(message) = delivery else { return Ok(Delivered::default()) };
+    let (program, args) =
+        command.argv.split_first().ok_or_else(|| DeliveryError::new("no program is named"))?;
+    let mut spec = Spec::new(program).args(args);
+    spec.cwd = Some(channel.settings.root.clone());
+    // Inputs and codes may have come this way; they are none of its business.
+    let own = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("AYE_") && name != "AYE_HOME"
+    };
+    let names = std::env::vars_os().map(|(name, _)| name).filter(own);
+    spec.env = names.map(|name| (name, None)).collect();
+    spec.stdin = Stdin::Bytes(whole(message).to_string().into_bytes());
+    spec.timeout = Some(command.timeout);
+    spec.tail_limit = KEPT;
+    spec.aside = true;
+    let failed = |why: String| DeliveryError::new(why);
+    let found = aye_process::resolve(&spec).map_err(|error| failed(error.to_string()))?;
+    let policy = channel.policy.for_run(&channel.settings.root);
+    policy.check(&spec, &found).map_err(|refusal| failed(refusal.to_string()))?;
+    let mut child = aye_process::spawn(spec).map_err(|error| failed(error.to_string()))?;
+    let give_up = Instant::now() + command.timeout * 2;
+    let exit: Box<Exit> = loop {
+        match aye_process::wait_aside(&mut child, &[], Some(give_up)) {
+            Ok(Happening::Exited(_, exit)) => break exit,
+            Ok(Happening::Deadline) => return Err(failed("it does not end".to_owned())),
+            Ok(Happening::Wake(_) | Happening::Idle | Happening::GuardLost) => {}
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    };
+    let why = match &exit.outcome {
+        Outcome::Exited(0) => return Ok(Delivered::default()),
+        Outcome::Exited(code) => format!("it ended with exit code {code}"),
+        Outcome::TimedOut => format!("it took longer than {}", duration(command.timeout)),
+        Outcome::Signaled(signal) => format!("{} ended it", signal_words(*signal)),
+        Outcome::Cancelled | Outcome::Interrupted => "it was ended".to_owned(),
+    };
+    let words = exit.stderr.text_of_last(KEPT);
+    let last = words.lines().rev().find(|line| !line.trim().is_empty());
+    Err(failed(last.map_or_else(|| why.clone(), |last| format!("{why}: {}", last.trim()))))
+}

@@ -1,0 +1,12 @@
+//! A drop-box: one file for each question, answered by a file with its name.
+//!
+//! `requests/ID.json` is written under another name and renamed, so nobody reads
+//! half of it; it goes when the question is decided. `responses/ID.json` is taken
+//! the same way. `ID` is a token: who has not read the request cannot know it.
+
+mod requests;
+mod responses;
+mod watcher;
+
+pub(super) use requests::deliver;
+pub(super) use watcher::DropBoxes;

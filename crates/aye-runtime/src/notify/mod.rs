@@ -1,0 +1,41 @@
+//! Telling people: a question waits, its time runs out, a run has ended.
+//!
+//! Data flow. While a run is driven, [`Announcement`] is asked about every event
+//! inside the transaction that appends it, and what it wants told becomes rows
+//! of the outbox ([`crate::store::Outbox`]). After the commit it wakes the
+//! [`Courier`], a thread with its own connection: that claims rows that are due,
+//! `decide`s what is left to tell, makes a [`Message`] from the journal, hands it
+//! to its channel and writes down what came of it. The driver never waits for
+//! any of this, but for two seconds at its end. What it leaves, the next driver
+//! or the server sends.
+//!
+//! `announce`, `decide`, `message`, `body` and `sign` are pure. The channels are
+//! `webhook`, `ntfy`, `email`, `command` and `dropbox`; the desktop is handed in
+//! by the program ([`DesktopNotifier`]). [`NotifyHost`] is what all of them need
+//! of the world.
+
+mod announce;
+mod body;
+mod command;
+mod courier;
+mod decide;
+mod deliver;
+mod dropbox;
+#[cfg(feature = "notify")]
+mod email;
+mod host;
+mod message;
+#[cfg(feature = "notify")]
+mod ntfy;
+mod sign;
+mod tokens;
+#[cfg(feature = "notify")]
+mod webhook;
+
+pub use announce::{Announcement, Plan};
+pub use courier::{Courier, Staying};
+pub use deliver::{Delivered, Delivery, DeliveryError, deliver};
+pub use host::{Channel, DesktopNotifier, NotifyHost};
+pub use message::{Button, Facts, Message};
+pub use sign::signature;
+pub use tokens::{answers, token_digest};

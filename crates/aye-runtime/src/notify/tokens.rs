@@ -1,0 +1,85 @@
+//! Rights to answer from a message: which answers may be had that way, and the
+//! tokens that carry them.
+
+use aye_core::digest::{digest, hex};
+use aye_core::question::{Offer, Question};
+use aye_core::skill::AskKind;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::fmt::escape_control_line;
+use crate::settings::{ChannelKind, ChannelSettings};
+use crate::store::{AnswerToken, Store};
+
+use super::{Button, Facts, Message};
+
+/// What is kept of a token. It has 256 random bits, so a plain digest hides it.
+pub fn token_digest(token: &str) -> String {
+    digest(&[b"aye answer", token.as_bytes()])
+}
+
+/// The options that a message may answer with. Declining has to end the run or
+/// leave the step out; agreeing has to be possible on a relayed word, and
+/// nothing destructive may follow. The core refuses the same once more.
+pub fn answers(question: &Question) -> Vec<&Offer> {
+    if question.kind == AskKind::Input || question.secret || question.is_guarded() {
+        return Vec::new();
+    }
+    question.options.iter().filter(|offer| question.takes_button(&offer.value)).collect()
+}
+
+/// Gives a message what its receiver may answer with.
+pub(super) fn mint(
+    store: &mut dyn Store,
+    channel: &ChannelSettings,
+    facts: &Facts,
+    message: &mut Message,
+) -> Result<(), String> {
+    let Some((question, _)) = &facts.question else { return Ok(()) };
+    let person = facts.person.clone().unwrap_or_default();
+    if matches!(channel.kind, ChannelKind::DropBox(_)) {
+        let token = keep(store, question, None, &person)?;
+        message.request = Some(token);
+        message.answerable = answers(question).iter().map(|offer| offer.value.clone()).collect();
+        return Ok(());
+    }
+    // Mail carries links only, and a button needs a server that takes the answer.
+    let carries = match channel.kind {
+        ChannelKind::Ntfy(_) | ChannelKind::Webhook(_) | ChannelKind::Command(_) => true,
+        ChannelKind::Email(_) | ChannelKind::Desktop | ChannelKind::DropBox(_) => false,
+    };
+    let Some(link) = facts.link.as_ref().filter(|_| channel.buttons && carries) else {
+        return Ok(());
+    };
+    for offer in answers(question) {
+        let token = keep(store, question, Some(offer.value.clone()), &person)?;
+        message.buttons.push(Button {
+            label: escape_control_line(&offer.label),
+            choice: offer.value.clone(),
+            commits: question.commits(&offer.value.as_str().into()),
+            url: format!("{link}/api/v1/answer-token"),
+            body: serde_json::json!({ "token": token }).to_string(),
+        });
+    }
+    Ok(())
+}
+
+fn keep(
+    store: &mut dyn Store,
+    question: &Question,
+    choice: Option<String>,
+    person: &str,
+) -> Result<String, String> {
+    let mut bytes = [0u8; 32];
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| error.to_string())?;
+    let token = hex(&bytes);
+    let kept = AnswerToken {
+        digest: token_digest(&token),
+        question: question.id.clone(),
+        shown: question.digest.clone(),
+        choice,
+        person: person.to_owned(),
+        used: None,
+    };
+    store.keep_token(&kept).map_err(|error| error.to_string())?;
+    Ok(token)
+}

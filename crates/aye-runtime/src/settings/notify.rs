@@ -1,0 +1,109 @@
+//! `[notify.NAME]`: channels through which people hear of questions and ends.
+
+mod kind;
+mod quiet;
+mod section;
+mod sourced;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::fmt::shell_word;
+use crate::store::Occasion;
+
+pub use kind::{
+    ChannelKind, CommandChannel, DropBoxChannel, EmailChannel, Encryption, NtfyChannel, Template,
+    WebhookChannel,
+};
+pub use quiet::QuietHours;
+pub use sourced::Sourced;
+
+pub(super) use section::{NotifySection, read};
+pub(crate) use section::{check_address, is_topic};
+
+/// Every channel by its name.
+pub type Channels = BTreeMap<String, ChannelSettings>;
+
+/// A channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelSettings {
+    /// Where messages go.
+    pub kind: ChannelKind,
+    /// What is told.
+    pub on: BTreeSet<Occasion>,
+    /// Only runs of these skills, `*` for any characters; all if there are none.
+    pub skills: Vec<String>,
+    /// Only runs against these environments; all if there are none.
+    pub environments: Vec<String>,
+    /// Who hears of it.
+    pub person: Option<String>,
+    /// When nobody is to be disturbed.
+    pub quiet: Option<QuietHours>,
+    /// How long a question that someone could see is left to them.
+    pub delay: Duration,
+    /// How often a question that still waits is told again.
+    pub remind: Option<Duration>,
+    /// The channel that hears of a question that still waits after this time.
+    pub escalate: Option<(Duration, String)>,
+    /// How long before its end a question is told of as expiring.
+    pub expiring: Duration,
+    /// How much of a question is told.
+    pub show: Detail,
+    /// The address under which people reach the server.
+    pub link: Option<String>,
+    /// Whether messages carry buttons that answer.
+    pub buttons: bool,
+    /// The directory that relative paths begin at.
+    pub root: PathBuf,
+    /// It stands in the user's own settings.
+    pub own: bool,
+}
+
+/// How much of a question goes into a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything that a person needs to decide.
+    #[default]
+    Full,
+    /// Skill, step and title.
+    Title,
+    /// That something waits, and where.
+    Pointer,
+}
+
+impl Detail {
+    /// The word in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Title => "title",
+            Self::Pointer => "pointer",
+        }
+    }
+}
+
+impl ChannelSettings {
+    /// What it does, line by line and without secrets: what someone agrees to.
+    pub fn shown(&self) -> Vec<String> {
+        let mut lines = vec![format!("{} {}", self.kind.word(), self.kind.target())];
+        let on: Vec<&str> = self.on.iter().map(|occasion| occasion.word()).collect();
+        let buttons = if self.buttons { ", with buttons" } else { "" };
+        lines.push(format!("on {}; shows {}{buttons}", on.join(", "), self.show.word()));
+        if let Some(link) = &self.link {
+            lines.push(format!("links to {}", shell_word(link)));
+        }
+        lines
+    }
+
+    /// Whether a secret stands in the file itself.
+    pub fn has_plain_secret(&self) -> bool {
+        self.kind.secrets().iter().any(|secret| matches!(secret, Sourced::Plain(_)))
+    }
+
+    /// Whether something of it is due at a time that only a process which stays
+    /// around can keep.
+    pub fn needs_server(&self) -> bool {
+        self.remind.is_some() || self.escalate.is_some() || self.on.contains(&Occasion::Expiring)
+    }
+}

@@ -1,0 +1,62 @@
+//! A value that is written down, or says where it is read.
+
+use std::fmt;
+
+use aye_core::diagnostic::Diagnostic;
+use aye_core::skill::SecretSource;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::super::tools::wrong;
+
+/// A text, or where it is read each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sourced {
+    /// It is written down.
+    Plain(String),
+    /// It is read there.
+    From(SecretSource),
+}
+
+impl fmt::Display for Sourced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(text) => f.write_str(text),
+            Self::From(source) => write!(f, "({source})"),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    env: Option<String>,
+    file: Option<String>,
+    command: Option<Vec<String>>,
+}
+
+/// Reads `"text"` or `{ env = "NAME" }`.
+pub(super) fn sourced(key: &str, value: Spanned<toml::Value>) -> Result<Sourced, Diagnostic> {
+    let place = value.span();
+    let hint = format!(
+        "write `{key} = \"…\"`, or where it is: `{key} = {{ env = \"NAME\" }}`, \
+         `{{ file = \"PATH\" }}`, `{{ command = [\"PROGRAM\", \"ARGUMENT\"] }}`"
+    );
+    let bad = || wrong(format!("`{key}` is a text, or says where it is read"), place.clone());
+    match value.into_inner() {
+        toml::Value::String(text) if !text.is_empty() => Ok(Sourced::Plain(text)),
+        toml::Value::Table(table) => {
+            let written: Written =
+                toml::Value::Table(table).try_into().map_err(|_| bad().hint(hint.clone()))?;
+            Ok(Sourced::From(match (written.env, written.file, written.command) {
+                (Some(name), None, None) if !name.is_empty() => SecretSource::Env(name),
+                (None, Some(path), None) if !path.is_empty() => SecretSource::File(path),
+                (None, None, Some(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
+                    SecretSource::Command(argv)
+                }
+                _ => return Err(bad().hint(hint)),
+            }))
+        }
+        _ => Err(bad().hint(hint)),
+    }
+}

@@ -1,0 +1,107 @@
+//! The port of presence: where questions are shown right now, for every process.
+
+use aye_core::id::QuestionId;
+use jiff::{SignedDuration, Timestamp};
+
+use super::StoreError;
+
+/// How long a row counts unless its process says it again.
+pub const LIFETIME: SignedDuration = SignedDuration::from_secs(15);
+/// How often a process says it again.
+pub const REFRESH: SignedDuration = SignedDuration::from_secs(5);
+
+/// Where questions are shown. This is not part of any run: it is gone when the
+/// one who shows it is, and nothing is decided from it alone.
+pub trait Presence {
+    /// What this process shows from now on: these and nothing else, for
+    /// [`LIFETIME`]. Drivers hear of what was not there before.
+    fn shows(
+        &mut self,
+        process: &ShowingProcess,
+        shown: &[Showing],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Where a question is shown, as far as processes have said so lately.
+    fn shown(&self, question: &QuestionId, now: Timestamp) -> Result<Vec<Shown>, StoreError>;
+}
+
+/// A process that shows questions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShowingProcess {
+    /// Its own name: no other process has the same.
+    pub name: String,
+    /// Its number.
+    pub pid: u32,
+}
+
+/// One place where a process shows a question.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Showing {
+    /// Which.
+    pub question: QuestionId,
+    /// On what.
+    pub kind: PresenceKind,
+    /// To whom: a person of the server, or the account.
+    pub client: String,
+}
+
+/// A question that is shown somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// On what.
+    pub kind: PresenceKind,
+    /// To whom.
+    pub client: String,
+    /// By which process.
+    pub pid: u32,
+    /// Since when without a break.
+    pub since: Timestamp,
+    /// Until when that counts.
+    pub until: Timestamp,
+}
+
+/// On what a question is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PresenceKind {
+    /// A visible card of the web page.
+    Page,
+    /// An editor.
+    Editor,
+    /// Some other program of the server's socket.
+    Program,
+    /// A drawn prompt of the process that drives the run.
+    Terminal,
+    /// An open dialog.
+    Desktop,
+}
+
+impl PresenceKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] =
+        [Self::Page, Self::Editor, Self::Program, Self::Terminal, Self::Desktop];
+
+    /// The word in tables and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Editor => "editor",
+            Self::Program => "program",
+            Self::Terminal => "terminal",
+            Self::Desktop => "desktop",
+        }
+    }
+
+    /// The kind that a word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Whether a person sees what is shown there; nobody knows that of a program.
+    pub fn is_seen(self) -> bool {
+        match self {
+            Self::Page | Self::Editor | Self::Terminal | Self::Desktop => true,
+            Self::Program => false,
+        }
+    }
+}

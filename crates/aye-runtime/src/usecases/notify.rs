@@ -1,0 +1,266 @@
+//! Telling people: which channels a run has, answering from a message, and what
+//! became of messages.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use aye_core::id::{QuestionId, RunId};
+use aye_core::question::{Channel as Through, Proof};
+use jiff::Timestamp;
+
+use crate::error::Error;
+use crate::notify::{
+    Channel, Courier, Delivery, DeliveryError, DesktopNotifier, Message, NotifyHost, Plan, Staying,
+    answers, deliver, token_digest,
+};
+use crate::runtime::Runtime;
+use crate::settings::{ChannelKind, ChannelSettings};
+use crate::store::{MessageRow, Store};
+use crate::trust::Power;
+
+use super::answer::{AnswerError, AnswerRequest, Answerer, TakenAnswer};
+
+/// A channel that this project or the user has, and whether it can be used.
+#[derive(Debug, Clone)]
+pub struct ListedChannel {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub settings: ChannelSettings,
+    /// Whether it counts; one of an untrusted project does not.
+    pub granted: bool,
+    /// What became of the last message that was tried, if there was one.
+    pub last: Option<MessageRow>,
+    /// How many messages wait for it.
+    pub waiting: usize,
+}
+
+impl Runtime {
+    /// From now on the store adds the messages that events of a run cause, if a
+    /// channel is configured at all. `attended` says whether someone sits where
+    /// it is driven.
+    pub(super) fn announce(&self, store: &mut dyn Store, attended: bool) -> Option<Courier> {
+        let (project, user) = (&self.settings.project, &self.settings.user);
+        // Without a channel there is nothing to look up.
+        if project.notify.is_empty() && user.notify.is_empty() {
+            return None;
+        }
+        let channels = self.granted().channels.clone();
+        if channels.is_empty() {
+            return None;
+        }
+        let agreed = channels.iter().map(|(name, one)| (name.clone(), agreed(name, one))).collect();
+        let courier = Courier::new(Arc::new(Host(self.clone())));
+        store.announce_with(Some(courier.announcement(Plan { channels, agreed, attended })));
+        Some(courier)
+    }
+
+    /// Delivers messages of every run for as long as what is returned lives.
+    pub fn deliver_messages(&self) -> Staying {
+        Staying::start(Arc::new(Host(self.clone())))
+    }
+
+    /// The channels that there are here, the user's first.
+    pub fn channels(&self) -> Result<Vec<ListedChannel>, Error> {
+        const LOOKED_AT: u32 = 1_000;
+        let (project, user) = (&self.settings.project, &self.settings.user);
+        if project.notify.is_empty() && user.notify.is_empty() {
+            return Ok(Vec::new());
+        }
+        let granted = self.granted();
+        let rows = match self.store_to_read()? {
+            Some(store) => store.newest_messages(LOOKED_AT)?,
+            None => Vec::new(),
+        };
+        let listed = |(name, settings): (&String, &ChannelSettings)| {
+            let mine: Vec<&MessageRow> = rows.iter().filter(|row| row.channel == *name).collect();
+            let waiting = |row: &&&MessageRow| row.state == crate::store::MessageState::Waiting;
+            ListedChannel {
+                name: name.clone(),
+                settings: settings.clone(),
+                granted: granted.channels.get(name) == Some(settings),
+                waiting: mine.iter().filter(waiting).count(),
+                last: mine
+                    .into_iter()
+                    .filter(|row| row.tried.is_some())
+                    .max_by_key(|row| row.tried)
+                    .cloned(),
+            }
+        };
+        Ok(user.notify.iter().chain(&project.notify).map(listed).collect())
+    }
+
+    /// What was told, or is to be told, of a run.
+    pub fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, Error> {
+        match self.store_to_read()? {
+            Some(store) => Ok(store.messages(run)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The newest messages of all runs, the newest first.
+    pub fn newest_messages(&self, limit: u32) -> Result<Vec<MessageRow>, Error> {
+        match self.store_to_read()? {
+            Some(store) => Ok(store.newest_messages(limit)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Sends a message that says only that the channel works, past the outbox.
+    pub fn try_channel(&self, name: &str) -> Result<Result<(), DeliveryError>, Error> {
+        let host = Host(self.clone());
+        let workspace = self.directory.to_string_lossy();
+        let channel = host.channel(&workspace, name, "").map_err(|message| {
+            Error::not_found(message, "`aye doctor` lists the channels that there are here")
+        })?;
+        let message = Message::test(&channel, self.now(), host.server());
+        let delivery = Delivery::Send(Box::new(message));
+        Ok(deliver(&channel, &delivery, host.desktop().as_ref()).map(drop))
+    }
+
+    /// What shows notifications on the desktop.
+    #[must_use]
+    pub fn with_desktop(&self, desktop: Arc<dyn DesktopNotifier>) -> Self {
+        let mut shown = self.clone();
+        shown.desktop = Some(desktop);
+        shown
+    }
+
+    /// Answers a question with a right that a message carried. A right for one
+    /// option answers with that; another one needs a choice. It counts as a
+    /// relayed word, and once.
+    pub fn answer_with_token(
+        &self,
+        token: &str,
+        choice: Option<String>,
+        reason: Option<String>,
+        through: Through,
+    ) -> Result<TakenAnswer, AnswerError> {
+        let unknown = || {
+            AnswerError::Failed(Error::not_found(
+                "this message cannot answer: its question is gone, or it was never sent",
+                "`aye inbox` lists what waits",
+            ))
+        };
+        let mut store = self.store()?;
+        let digest = token_digest(token);
+        let kept = store.token(&digest).map_err(Error::from)?.ok_or_else(unknown)?;
+        let question = store.asked(&kept.question).map_err(Error::from)?.ok_or_else(unknown)?;
+        let refused = |why: &str| AnswerError::Refused {
+            question: kept.question.to_string(),
+            why: why.to_owned(),
+        };
+        let choice = match (&kept.choice, choice) {
+            (Some(bound), Some(other)) if *bound != other => {
+                return Err(refused("the message answers with another option"));
+            }
+            (Some(bound), _) => bound.clone(),
+            (None, Some(choice)) => choice,
+            (None, None) => return Err(refused("no choice is named")),
+        };
+        // One that never counts does not use the right up.
+        if !answers(&question).iter().any(|offer| offer.value == choice) {
+            return Err(refused(&format!("`{choice}` cannot be answered from a message")));
+        }
+        let request = AnswerRequest {
+            question: kept.question.to_string(),
+            digest: Some(kept.shown.clone()),
+            choice,
+            reason,
+            typed: None,
+            code: None,
+            remember: None,
+            edits: None,
+            key: None,
+        };
+        self.must_be_open(&kept.question)?;
+        if !store.use_token(&digest, self.now()).map_err(Error::from)? {
+            return Err(refused("the message has answered already"));
+        }
+        drop(store);
+        let name = if kept.person.is_empty() { self.person() } else { kept.person.clone() };
+        self.answer(request, &Answerer { name, proof: Proof::Relayed, channel: through })
+    }
+
+    fn must_be_open(&self, question: &QuestionId) -> Result<(), AnswerError> {
+        let late = self.journal()?.late_answer(question, self.now())?;
+        late.map_or(Ok(()), |late| Err(AnswerError::Decided(late)))
+    }
+}
+
+/// Digest of what someone agrees to with a channel.
+fn agreed(name: &str, channel: &ChannelSettings) -> String {
+    Power::channel(name, channel).digest
+}
+
+/// What the couriers of a process need.
+struct Host(Runtime);
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Host").field(&self.0.home).finish()
+    }
+}
+
+impl NotifyHost for Host {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    fn open(&self) -> Result<Box<dyn Store>, String> {
+        self.0.store().map_err(|error| error.to_string())
+    }
+
+    fn channel(&self, workspace: &str, name: &str, digest: &str) -> Result<Channel, String> {
+        let there = self.0.at(workspace).map_err(|error| error.to_string())?;
+        let granted = there.granted();
+        let project = there.settings.project.notify.get(name);
+        // A person was there when the message was written, and agreed to it.
+        let then = project.filter(|one| granted.trusted && agreed(name, one) == digest);
+        let settings = granted.channels.get(name).or(then).cloned().ok_or_else(|| match project {
+            Some(_) => format!("the channel `{name}` does not count: its project is not trusted, or has changed"),
+            None => format!("there is no channel `{name}`"),
+        })?;
+        Ok(Channel {
+            name: name.to_owned(),
+            agreed: agreed(name, &settings),
+            settings,
+            policy: granted.policy.clone(),
+            env: Arc::new(there.env.clone()),
+            secrets: there.secret_reader(),
+        })
+    }
+
+    fn server(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.0.home.join("serve.json")).ok()?;
+        let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(value.get("url")?.as_str()?.trim_end_matches('/').to_owned())
+    }
+
+    fn is_shown(&self, _: &str) -> bool {
+        false
+    }
+
+    fn drop_boxes(&self) -> Vec<PathBuf> {
+        let granted = self.0.granted();
+        let directory = |channel: &ChannelSettings| match &channel.kind {
+            ChannelKind::DropBox(files) => Some(files.directory.clone()),
+            ChannelKind::Webhook(_)
+            | ChannelKind::Ntfy(_)
+            | ChannelKind::Email(_)
+            | ChannelKind::Command(_)
+            | ChannelKind::Desktop => None,
+        };
+        granted.channels.values().filter_map(directory).collect()
+    }
+
+    fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), String> {
+        let given = Some(choice.to_owned());
+        let taken = self.0.answer_with_token(token, given, reason, Through::DropBox);
+        taken.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn desktop(&self) -> Option<Arc<dyn DesktopNotifier>> {
+        self.0.desktop.clone()
+    }
+}

@@ -1,0 +1,44 @@
+//! Taking up a run once its question is answered.
+
+use aye_core::event::{PauseReason, StartedBy as RecordedStart};
+use indexmap::IndexMap;
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::store::RunRow;
+use crate::trust::StartedBy;
+
+use super::journal_reader::JournalReader;
+use super::warning::Warning;
+
+impl JournalReader {
+    /// Whether a run rests: whoever takes its answer takes it up.
+    pub fn rests(&self, outermost: &RunRow) -> Result<bool, Error> {
+        Ok(self.state(&outermost.id)?.paused == Some(PauseReason::Resting))
+    }
+}
+
+impl Runtime {
+    /// Continues a run whose question was answered while nobody drove it, in a
+    /// process of its own. It may do what it could when it was started, not
+    /// what whoever answered may: an assistant's run stays an assistant's.
+    pub fn continue_answered(
+        &self,
+        outermost: &RunRow,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<(), Error> {
+        let row = self.journal()?.run(&outermost.id)?.unwrap_or_else(|| outermost.clone());
+        if row.status.is_ended() {
+            return Ok(());
+        }
+        let started = self.journal()?.state(&row.id)?.started.started_by;
+        let runtime = match (self.started_by, started) {
+            (StartedBy::Person, Some(RecordedStart::Assistant)) => {
+                self.started_by(StartedBy::Assistant)
+            }
+            (StartedBy::Person, Some(RecordedStart::Web)) => self.started_by(StartedBy::Server),
+            (StartedBy::Person | StartedBy::Assistant | StartedBy::Server, _) => self.clone(),
+        };
+        runtime.resume_detached(&row, IndexMap::new(), warn)
+    }
+}

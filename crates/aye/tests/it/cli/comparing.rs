@@ -1,0 +1,67 @@
+//! Text and numbers are never compared in silence.
+
+use super::harness::{Place, assert_says};
+
+/// A step that runs only if a condition holds, after one that prints 12.
+fn skill(first: &str, condition: &str) -> String {
+    format!(
+        "name: c\nsteps:\n  - {{ name: v, {first} }}\n  - {{ name: b, command: touch, args: [taken], condition: {condition:?} }}\n"
+    )
+}
+
+#[test]
+fn a_condition_that_compares_text_with_a_number_fails() {
+    let mut wrong = Vec::new();
+    for condition in ["v < 100", "v <= 3", "v > 3", "v >= 3", "v == 12", "v != 12", "100 > v"] {
+        let place = Place::new();
+        place.write("c.yaml", &skill("shell: echo 12", condition));
+        let ran = place.aye(&["run", "c.yaml"]);
+        let taken = place.work().join("taken").exists();
+        // Which step, which of its keys, which comparison.
+        let place = format!("✗ b  condition: `{condition}` compares text with a number\n");
+        let said = ran.stderr.contains(&place) || condition == "100 > v";
+        if ran.code != 1 || taken || !said || !ran.stderr.contains("v | int") {
+            wrong.push(format!("{condition}: {}", ran.all()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_same_holds_in_tests_and_filters() {
+    let mut wrong = Vec::new();
+    for (template, said) in [
+        ("{{ inputs.v is gt 3 }}", "the test `gt` compares text with a number"),
+        ("{{ inputs.v is eq 12 }}", "the test `eq` compares text with a number"),
+        ("{{ [inputs.v] | select('gt', 3) | list }}", "the test `gt` compares text with a number"),
+        ("{{ [1, inputs.v] | sort }}", "`sort` cannot order a number and text"),
+        ("{{ [1, inputs.v] | min }}", "`min` cannot order a number and text"),
+        ("{{ [1, inputs.v] | max }}", "`max` cannot order a number and text"),
+    ] {
+        let place = Place::new();
+        let skill = format!(
+            "name: c\ninputs: [{{ name: v, default: '12' }}]\nsteps:\n  - {{ name: b, command: echo, args: [{template:?}] }}\n"
+        );
+        place.write("c.yaml", &skill);
+        let ran = place.aye(&["run", "c.yaml"]);
+        if ran.code != 1 || !ran.stderr.contains(said) || !ran.stderr.contains("map('int')") {
+            wrong.push(format!("{template}: {}", ran.all()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn check_points_at_what_a_program_printed_and_a_number() {
+    let found = ["shell: echo 12", "command: echo, args: ['12']"].map(|first| {
+        let place = Place::new();
+        place.write("c.yaml", &skill(first, "v < 100"));
+        place.aye(&["check", "c.yaml"]).ok().stdout
+    });
+    let said = [
+        "warning[text-as-number]: `v < 100` compares text with a number\n  --> c.yaml:4:",
+        "`v` is the text that step `v` printed",
+        "hint: write `v | int < 100`",
+    ];
+    assert_says(&found.each_ref().map(|text| (text.as_str(), &said[..])));
+}

@@ -1,0 +1,135 @@
+//! The same in windows of KDialog, where zenity is not installed.
+
+use std::os::unix::fs::symlink;
+use std::process::{Child, Command};
+
+use crate::cli::harness::{Place, Ran};
+
+use super::screen::{Screen, answers, place};
+
+/// A folder with these programs and no others.
+fn only(place: &Place, programs: &[&str]) -> String {
+    let folder = place.path().join("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    for program in programs {
+        let found = Command::new("which").arg(program).output().unwrap().stdout;
+        let found = String::from_utf8(found).unwrap();
+        symlink(found.trim(), folder.join(program)).unwrap();
+    }
+    folder.display().to_string()
+}
+
+fn run(screen: &Screen, place: &Place) -> Child {
+    let path = only(place, &["kdialog", "touch", "sh"]);
+    screen.aye(place, &["run", "skill.yaml", "--json"]).env("PATH", path).spawn().unwrap()
+}
+
+fn finish(place: &Place, child: Child) -> Ran {
+    Ran::of(child.wait_with_output().unwrap(), place)
+}
+
+const GATE: &str = "
+name: release
+steps:
+  - name: deploy
+    command: touch
+    args: [deployed]
+    confirmation: { title: Production, message: 'Deploy <b>eu</b>?', timeout: 5m }
+";
+
+#[test]
+fn a_row_answers_and_says_through_what() {
+    for (keys, code, value) in
+        [(&["Down", "Return"][..], 0, "proceed"), (&["Down", "Down", "Return"], 5, "cancel")]
+    {
+        let (screen, place) = (Screen::start(), place(GATE));
+        let child = run(&screen, &place);
+        screen.window();
+        screen.shot("kdialog-confirm");
+        screen.keys(keys);
+        let ran = finish(&place, child);
+        assert_eq!(ran.code, code, "{}", ran.all());
+        assert_eq!(place.work().join("deployed").exists(), code == 0);
+        assert_eq!(answers(&ran.stdout), [(value.to_owned(), "kdialog".to_owned())]);
+    }
+}
+
+#[test]
+fn enter_escape_typing_and_closing_the_window_are_no_answer() {
+    let screen = Screen::start();
+    for how in ["Return", "Escape", "proceed", "close"] {
+        let place = place(GATE);
+        let child = run(&screen, &place);
+        let window = screen.window();
+        match how {
+            "close" => screen.close(&window),
+            "proceed" => {
+                screen.write(how);
+                screen.keys(&["Return"]);
+            }
+            key => screen.keys(&[key]),
+        }
+        let ran = finish(&place, child);
+        assert_eq!(ran.code, 6, "{how}: {}", ran.all());
+        assert!(answers(&ran.stdout).is_empty(), "{how}");
+        assert!(!place.work().join("deployed").exists());
+    }
+}
+
+#[test]
+fn text_and_secrets_are_written() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: ask
+steps:
+  - { name: version, input: { title: Version, message: 'Which <i>one</i>?', default: --main }, output: version }
+  - { name: token, input: { title: Token, message: 'The token?', secret: true }, output: token }
+  - { name: tell, shell: 'printf %s/%s \"$V\" \"$T\" > told', env: { V: '{{ version }}', T: '{{ token }}' } }
+",
+    );
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("kdialog-input");
+    screen.keys(&["Return"]);
+    let second = screen.next_window(&first);
+    assert!(screen.name(&second).starts_with("Aye: Token"));
+    screen.write("hunter2 x");
+    screen.shot("kdialog-secret");
+    screen.keys(&["Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("told"), "--main/hunter2 x");
+}
+
+#[test]
+fn a_long_text_is_read_first_and_its_markup_is_text() {
+    let screen = Screen::start();
+    let lines: String = (0..60).map(|n| format!("        line {n} <b>bold</b> &amp;\n")).collect();
+    let place = place(&format!(
+        "
+name: long
+steps:
+  - name: pick
+    choose:
+      title: A long one
+      message: |
+{lines}
+      options:
+        - {{ label: --first, value: one, description: 'The <first>' }}
+        - {{ label: --second, value: two }}
+    output: picked
+  - {{ name: tell, command: touch, args: ['picked-{{{{ picked }}}}'] }}
+"
+    ));
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("kdialog-read");
+    screen.keys(&["Return"]);
+    screen.next_window(&first);
+    screen.shot("kdialog-choose");
+    screen.keys(&["Down", "Down", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("picked-two").exists());
+}

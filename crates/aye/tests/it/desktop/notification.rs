@@ -1,0 +1,269 @@
+//! Notifications: a real service on a bus of its own, on a display of its own.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::cli::harness::{Place, Ran, until};
+
+use super::screen::{Screen, answers, settings};
+
+/// A bus that starts nothing by itself.
+const BUS: &str = "<!DOCTYPE busconfig PUBLIC '-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN'
+ 'http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd'>
+<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
+<policy context='default'><allow send_destination='*' eavesdrop='true'/>
+<allow eavesdrop='true'/><allow own='*'/></policy>
+</busconfig>";
+
+/// A click is the default action, a right click closes, and the menu of the other actions
+/// is a program that picks the one whose name is in a file.
+fn service_settings(folder: &Path) -> String {
+    format!(
+        "[global]\nmouse_left_click = do_action\nmouse_right_click = close_current\n\
+         dmenu = {}\norigin = top-right\noffset = 10x10\nwidth = 420\nfont = Sans 11\n",
+        folder.join("pick").display()
+    )
+}
+
+struct Bus {
+    bus: Child,
+    service: Option<Child>,
+    address: String,
+    folder: TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Bus {
+    fn start(screen: &Screen, with_service: bool) -> Self {
+        let folder = TempDir::with_prefix("aye-bus").unwrap();
+        let config = folder.path().join("bus.conf");
+        std::fs::write(&config, BUS).unwrap();
+        let mut bus = Command::new("dbus-daemon")
+            .arg(format!("--config-file={}", config.display()))
+            .args(["--nofork", "--print-address"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("`dbus-daemon` is not installed; `./test` installs it");
+        let mut address = String::new();
+        BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let address = address.trim().to_owned();
+        let pick = folder.path().join("pick");
+        let wanted = folder.path().join("wanted");
+        std::fs::write(
+            &pick,
+            format!("#!/bin/sh\ngrep -F -- \"#$(cat {}) (\"\n", wanted.display()),
+        )
+        .unwrap();
+        std::fs::set_permissions(&pick, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+        let settings = folder.path().join("dunstrc");
+        std::fs::write(&settings, service_settings(folder.path())).unwrap();
+        let mut env = screen.env();
+        env.push(("DBUS_SESSION_BUS_ADDRESS".to_owned(), address.clone()));
+        let service = with_service.then(|| {
+            Command::new("dunst")
+                .arg("-conf")
+                .arg(&settings)
+                .envs(env.clone())
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("`dunst` is not installed; `./test` installs it")
+        });
+        let bus = Self { bus, service, address, folder, env };
+        until("the service", || !with_service || bus.control(&["count", "displayed"]).is_some());
+        bus
+    }
+
+    fn control(&self, args: &[&str]) -> Option<String> {
+        let said = Command::new("dunstctl").args(args).envs(self.env.clone()).output().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    }
+
+    /// Waits for so many notifications on the screen.
+    #[track_caller]
+    fn wait_for(&self, count: usize) {
+        until("the notifications", || {
+            self.control(&["count", "displayed"]) == Some(count.to_string())
+        });
+    }
+
+    /// Picks an action of the notification that is shown.
+    fn act(&self, label: &str) {
+        std::fs::write(self.folder.path().join("wanted"), label).unwrap();
+        self.control(&["context"]).expect("the menu opens");
+    }
+
+    fn aye(&self, screen: &Screen, place: &Place, args: &[&str]) -> Command {
+        let mut command = screen.aye(place, args);
+        command.env("DBUS_SESSION_BUS_ADDRESS", &self.address);
+        command
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        for child in self.service.iter_mut().chain([&mut self.bus]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn place(rest: &str, step: &str) -> Place {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        &format!(
+            "
+name: release
+steps:
+  - name: deploy
+    command: touch
+    args: [deployed]
+    {step}
+    confirmation: {{ title: '--Production <b>', message: 'Deploy <b>eu</b> & us?', {rest} }}
+"
+        ),
+    );
+    settings(&place, "[ask]\nprompters = [\"notification\"]\n");
+    place
+}
+
+#[test]
+fn a_button_answers_where_a_relayed_word_would_do() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    for (button, code, value) in [("Proceed", 0, "proceed"), ("Cancel", 5, "cancel")] {
+        let place = place("timeout: 5m", "");
+        let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+        bus.wait_for(1);
+        screen.shot("notification");
+        bus.act(button);
+        let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+        assert_eq!(ran.code, code, "{}", ran.all());
+        assert_eq!(answers(&ran.stdout), [(value.to_owned(), "notification".to_owned())]);
+        assert!(ran.stdout.contains("\"proof\":\"relayed\""), "{}", ran.all());
+        bus.wait_for(0);
+    }
+}
+
+#[test]
+fn it_is_withdrawn_when_somebody_else_answers_and_at_the_deadline() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let elsewhere = place("timeout: 5m", "");
+    let ran = bus.aye(&screen, &elsewhere, &["run", "skill.yaml", "--detach"]).output().unwrap();
+    assert!(ran.status.success());
+    bus.wait_for(1);
+    let inbox = elsewhere.aye(&["inbox", "--json"]).ok().json();
+    elsewhere.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "proceed"]).ok();
+    bus.wait_for(0);
+    until("it is deployed", || elsewhere.work().join("deployed").exists());
+    let expires = place("timeout: 8s", "");
+    let child = bus.aye(&screen, &expires, &["run", "skill.yaml"]).spawn().unwrap();
+    bus.wait_for(1);
+    let ran = Ran::of(child.wait_with_output().unwrap(), &expires);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    bus.wait_for(0);
+}
+
+#[test]
+fn what_cannot_be_undone_has_no_button_that_agrees() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "destructive: true");
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    screen.shot("notification-destructive");
+    bus.act("Proceed");
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(!place.work().join("deployed").exists());
+    bus.act("Cancel");
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    assert_eq!(answers(&ran.stdout), [("cancel".to_owned(), "notification".to_owned())]);
+}
+
+#[test]
+fn a_click_opens_a_window() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "destructive: true");
+    let both =
+        "[ask]\nprompters = [\"notification\", \"desktop\"]\n[ask.after]\ndesktop = \"1h\"\n";
+    settings(&place, both);
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    assert!(screen.windows().is_empty());
+    screen.click(1100, 40, 1);
+    screen.window();
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(answers(&ran.stdout), [("proceed".to_owned(), "zenity".to_owned())]);
+}
+
+#[test]
+fn a_click_focuses_the_window_of_the_terminal() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "");
+    // Two windows of a program that stands for a terminal; the second has the keyboard.
+    let mut first = screen.some_window("first");
+    let terminal = screen.named("first");
+    let mut second = screen.some_window("second");
+    screen.focus(&screen.named("second"));
+    let mut command = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]);
+    let child = command.env("WINDOWID", &terminal).spawn().unwrap();
+    bus.wait_for(1);
+    screen.click(1100, 40, 1);
+    until("the terminal has the keyboard", || screen.active() == Some(terminal.clone()));
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "proceed"]).ok();
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    for window in [&mut first, &mut second] {
+        window.kill().unwrap();
+        window.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_notification_that_is_closed_is_no_answer() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "");
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    screen.click(1100, 40, 3);
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(answers(&ran.stdout).is_empty());
+}
+
+#[test]
+fn without_a_service_or_a_bus_nothing_breaks() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, false);
+    let place = place("timeout: 5m", "");
+    let ran = bus.aye(&screen, &place, &["run", "skill.yaml"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(6), "{}", String::from_utf8_lossy(&ran.stderr));
+    let ran = screen.aye(&place, &["run", "skill.yaml"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(6), "{}", String::from_utf8_lossy(&ran.stderr));
+    // The window has its turn.
+    settings(&place, "[ask]\nprompters = [\"notification\", \"desktop\"]\n");
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    screen.window();
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+}

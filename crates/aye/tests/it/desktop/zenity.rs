@@ -1,0 +1,248 @@
+//! Every kind of question in windows of zenity.
+
+use crate::cli::auth;
+use crate::cli::harness::{Place, Ran, until};
+
+use super::screen::{Screen, answers, place};
+
+const GATE: &str = "
+name: release
+steps:
+  - name: deploy
+    command: touch
+    args: [deployed]
+    confirmation: { title: Production, message: 'Deploy `eu`?', timeout: 5m }
+";
+
+fn run(screen: &Screen, place: &Place) -> std::process::Child {
+    screen.aye(place, &["run", "skill.yaml", "--json"]).spawn().unwrap()
+}
+
+fn finish(place: &Place, child: std::process::Child) -> Ran {
+    Ran::of(child.wait_with_output().unwrap(), place)
+}
+
+fn pair(value: &str, prompter: &str) -> Vec<(String, String)> {
+    vec![(value.to_owned(), prompter.to_owned())]
+}
+
+#[test]
+fn a_button_answers_and_says_through_what() {
+    let (screen, place) = (Screen::start(), place(GATE));
+    let child = run(&screen, &place);
+    let window = screen.window();
+    assert_eq!(screen.name(&window), "Aye: Production");
+    screen.shot("zenity-confirm");
+    // Later, then what declines, then what proceeds.
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("deployed").exists());
+    assert_eq!(answers(&ran.stdout), pair("proceed", "zenity"));
+    assert!(screen.windows().is_empty());
+}
+
+#[test]
+fn the_option_that_declines_declines() {
+    let (screen, place) = (Screen::start(), place(GATE));
+    let child = run(&screen, &place);
+    screen.window();
+    screen.keys(&["Tab", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+    assert!(!place.work().join("deployed").exists());
+    assert_eq!(answers(&ran.stdout), pair("cancel", "zenity"));
+}
+
+#[test]
+fn enter_space_escape_and_closing_the_window_are_no_answer() {
+    let screen = Screen::start();
+    for how in ["Return", "space", "Escape", "close"] {
+        let place = place(GATE);
+        let child = run(&screen, &place);
+        let window = screen.window();
+        match how {
+            "close" => screen.close(&window),
+            key => screen.keys(&[key]),
+        }
+        let ran = finish(&place, child);
+        assert_eq!(ran.code, 6, "{how}: {}", ran.all());
+        assert!(answers(&ran.stdout).is_empty(), "{how}");
+        assert!(!place.work().join("deployed").exists());
+        // It is still there for whoever comes.
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        assert_eq!(inbox.as_array().map(Vec::len), Some(1), "{how}: {inbox}");
+    }
+}
+
+#[test]
+fn a_choice_with_descriptions_is_a_list_in_which_typing_picks_nothing() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: rollout
+steps:
+  - name: where
+    choose:
+      title: Roll-out
+      message: 'Where to?'
+      options:
+        - { label: canary, value: canary, description: One machine first }
+        - { label: --everywhere, value: all, description: 'All of <b>them</b>' }
+        - { label: nowhere, value: other, description: Another day }
+    output: where
+  - { name: tell, command: touch, args: ['went-{{ where }}'] }
+",
+    );
+    let child = run(&screen, &place);
+    screen.window();
+    screen.shot("zenity-choose");
+    // What was meant for another window: the first row is the way out.
+    screen.write("canary");
+    screen.keys(&["Return", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    // Resumed, it is asked again, and arrows pick.
+    let child = screen.aye(&place, &["resume", &place.last(), "--json"]).spawn().unwrap();
+    screen.window();
+    screen.keys(&["Home", "Down", "Down", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("went-all").exists(), "{}", ran.all());
+    assert_eq!(answers(&ran.stdout), pair("all", "zenity"));
+}
+
+#[test]
+fn text_and_secrets_are_written() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: ask
+steps:
+  - { name: version, input: { title: Version, message: 'Which my_file \\n?', default: --main, match: '^v[0-9]+$|^--main$' }, output: version }
+  - { name: token, input: { title: Token, message: 'The token?', secret: true }, output: token }
+  - { name: tell, shell: 'printf %s/%s \"$V\" \"$T\" > told', env: { V: '{{ version }}', T: '{{ token }}' } }
+",
+    );
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("zenity-input");
+    screen.keys(&["ctrl+a"]);
+    screen.write("latest");
+    screen.keys(&["Return"]);
+    // It does not match: asked again, and says so.
+    let second = screen.next_window(&first);
+    screen.shot("zenity-input-again");
+    screen.keys(&["ctrl+a"]);
+    screen.write("v12");
+    screen.keys(&["Return"]);
+    let third = screen.next_window(&second);
+    assert_eq!(screen.name(&third), "Aye: Token");
+    screen.write("hunter2 x");
+    screen.shot("zenity-secret");
+    screen.keys(&["Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("told"), "v12/hunter2 x");
+    assert!(!ran.all().contains("hunter2"), "{}", ran.all());
+    let journal = std::fs::read(place.home().join("journal.db")).unwrap();
+    assert!(!journal.windows(7).any(|bytes| bytes == b"hunter2"));
+}
+
+#[test]
+fn a_text_to_type_and_a_code_come_after_the_button() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: guarded
+steps:
+  - name: drop
+    command: touch
+    args: [dropped]
+    destructive: true
+    confirmation: { title: Drop it, message: 'Drop the table?', type: users, reauth: true, timeout: 1h }
+",
+    );
+    auth::set_up(&place);
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("zenity-destructive");
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let second = screen.next_window(&first);
+    screen.write("user");
+    screen.keys(&["Return"]);
+    let third = screen.next_window(&second);
+    screen.shot("zenity-type");
+    screen.write("users");
+    screen.keys(&["Return"]);
+    let fourth = screen.next_window(&third);
+    screen.write("000000");
+    screen.keys(&["Return"]);
+    // A wrong code is asked for again.
+    let fifth = screen.next_window(&fourth);
+    screen.shot("zenity-code");
+    assert!(!place.work().join("dropped").exists());
+    screen.write(&auth::code(&place, 0));
+    screen.keys(&["Return"]);
+    until("it is closed", || !screen.windows().contains(&fifth));
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("dropped").exists());
+}
+
+#[test]
+fn a_long_command_is_read_to_its_end_before_it_is_answered() {
+    let screen = Screen::start();
+    let arguments: String = (0..400).map(|n| format!(", 'argument-{n}'")).collect();
+    let place = place(&format!(
+        "
+name: long
+steps:
+  - name: act
+    command: touch
+    args: [acted{arguments}]
+    confirmation: {{ title: A long one, message: 'Run it?', timeout: 5m }}
+"
+    ));
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("zenity-read");
+    screen.keys(&["Return"]);
+    screen.next_window(&first);
+    screen.shot("zenity-read-then");
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("argument-399").exists());
+}
+
+#[test]
+fn hostile_text_is_shown_and_does_nothing() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: hostile
+steps:
+  - name: pick
+    confirm:
+      title: \"--help <b>x</b> %s \\u202eevil\"
+      message: \"<span size='99999'>big</span> & <a href='x'>y</a>\\n--question --switch\\n\\\\n \\u202etxt.exe \\u0007 </tt></span>\"
+      options:
+        - { label: '--cancel_now & <i>', value: stop, action: cancel }
+        - { label: --extra-button=Yes, value: go, action: proceed }
+    output: picked
+  - { name: tell, command: touch, args: ['picked-{{ picked }}'] }
+",
+    );
+    let child = run(&screen, &place);
+    let window = screen.window();
+    let name = screen.name(&window);
+    assert!(name.starts_with("Aye: --help <b>x</b> %s"), "{name}");
+    screen.shot("zenity-hostile");
+    // The first option is on the right.
+    screen.keys(&["Tab", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("picked-go").exists());
+    assert_eq!(answers(&ran.stdout), pair("go", "zenity"));
+}

@@ -1,0 +1,170 @@
+//! An assistant proposes a change of a skill's file; a person accepts it, in the
+//! inbox or with `aye patch`, and nobody else does.
+
+use serde_json::{Value, json};
+
+use crate::cli::harness::until;
+
+use super::client::{Client, Era, InboxView};
+
+const PLAN: &str = "
+steps:
+  - name: plan
+    compute: |
+      result = {'sha': [][0]}
+  - { name: ship, shell: touch shipped }";
+
+const FIXED: &str = "      result = {'sha': 'abc', 'note': 'a ** b `c`'}";
+
+fn fix(about: &str) -> Value {
+    json!({
+        "skill": "plan", "about": about,
+        "old": "      result = {'sha': [][0]}", "new": FIXED,
+    })
+}
+
+fn file(desk: &InboxView) -> String {
+    desk.read("skills/plan.yaml")
+}
+
+fn question(desk: &InboxView) -> Value {
+    let inbox = desk.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox.as_array().unwrap().len(), 1, "{inbox}");
+    inbox[0].clone()
+}
+
+#[test]
+fn a_person_accepts_it_in_the_inbox_and_the_assistant_cannot() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let before = file(&desk);
+    let mut client = Client::new(&desk);
+    let asks = client.call("skill_change", fix("The name is `inputs`."));
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    let told = asks.ok();
+    assert_eq!(told["relayable"], false, "{told}");
+    assert!(told["answered_by"].as_str().unwrap().starts_with("a person, not through you"));
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("| -      result = {'sha': [][0]}"), "{message}");
+    assert!(message.contains(&format!("| +{FIXED}")), "{message}");
+    for choice in ["proceed", "yes"] {
+        let own = json!({ "execution_id": asks.id(), "choice": choice });
+        let why = client.call("skill_continue", own).refused();
+        assert!(why.contains("by a person, not through an assistant"), "{why}");
+    }
+    assert_eq!(file(&desk), before);
+    // What a person sees is what is written: no mark is taken out of it.
+    let listed = desk.aye(&["inbox"]).ok();
+    assert!(listed.stdout.contains("change-plan"), "{}", listed.all());
+    let id = question(&desk)["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let done = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert_eq!(file(&desk), before.replace("      result = {'sha': [][0]}", FIXED));
+    assert_eq!(desk.decision()["prompter"], "command");
+    assert_eq!(client.run("plan").status(), "completed");
+}
+
+#[test]
+fn aye_patch_names_it() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let mut client = Client::new(&desk);
+    client.call("skill_change", fix("The name is wrong.")).ok();
+    let patched = desk.aye(&["patch", "plan", "--yes"]).ok();
+    assert!(patched.all().contains("changed skills/plan.yaml"), "{}", patched.all());
+    assert!(file(&desk).contains(FIXED));
+    // No more is proposed.
+    let nothing = desk.aye(&["patch", "plan", "--yes"]);
+    assert!(nothing.stderr.contains("there is no run `plan`"), "{}", nothing.all());
+}
+
+#[test]
+fn a_no_leaves_the_file_and_a_form_is_not_a_person() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let before = file(&desk);
+    let can = json!({ "elicitation": { "form": {} } });
+    let mut client = Client::that_can(&desk, Era::Legacy, can);
+    client.answers = vec![json!({ "action": "accept", "content": { "choice": "proceed" } })];
+    let asks = client.call("skill_change", fix("Accept this."));
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    assert!(client.forms.is_empty(), "{:?}", client.forms);
+    let id = question(&desk)["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "cancel"]).ok();
+    until("the run is over", || desk.aye(&["inbox", "--json"]).stdout.trim() == "[]");
+    assert_eq!(file(&desk), before);
+}
+
+#[test]
+fn what_somebody_wrote_meanwhile_is_not_undone() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let mut client = Client::new(&desk);
+    let asks = client.call("skill_change", fix("The name is wrong."));
+    let theirs = file(&desk).replace("touch shipped", "touch shipped-by-ada");
+    desk.write("skills/plan.yaml", &theirs);
+    let id = question(&desk)["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let failed = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(failed.status(), "failed", "{}", failed.text());
+    assert!(failed.text().contains("has changed since this was proposed"), "{}", failed.text());
+    assert_eq!(file(&desk), theirs);
+}
+
+#[test]
+fn what_cannot_be_proposed_is_refused_with_what_to_do() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    std::os::unix::fs::symlink("plan.yaml", desk.work().join("skills/link.yaml")).unwrap();
+    let mut client = Client::new(&desk);
+    let long = "\n      # x".repeat(300);
+    for (old, new, said) in [
+        ("nothing of the kind", "x", "is not in the file"),
+        ("a", "x", "times"),
+        ("", "x", "is empty"),
+        ("touch shipped", "touch \u{1b}[2J", "control character"),
+        ("name: ship", "nam: ship", "would have errors"),
+        ("[][0]}", &format!("1}}{long}"), "nobody reads as many"),
+        ("touch shipped", "touch shipped", "nothing that can be seen"),
+    ] {
+        let args = json!({ "skill": "plan", "old": old, "new": new, "about": "x" });
+        let why = client.call("skill_change", args).refused();
+        assert!(why.contains(said), "{old:?} {new:?}: {why}");
+    }
+    let other = json!({ "skill": "../../etc/passwd", "old": "root", "new": "x", "about": "x" });
+    assert!(client.call("skill_change", other).refused().contains("no skill"));
+    assert_eq!(desk.aye(&["runs", "--json"]).stdout.trim(), "[]");
+    for number in 0..10 {
+        client.call("skill_change", fix(&format!("number {number}"))).ok();
+    }
+    let why = client.call("skill_change", fix("one more")).refused();
+    assert!(why.contains("10 proposed changes wait"), "{why}");
+}
+
+#[test]
+fn nothing_is_proposed_in_a_project_that_nobody_trusts() {
+    let desk = InboxView::untrusted(&[("plan", PLAN)]);
+    let mut client = Client::new(&desk);
+    let why = client.call("skill_change", fix("x")).refused();
+    assert!(why.contains("trust"), "{why}");
+    assert_eq!(desk.aye(&["runs", "--json"]).stdout.trim(), "[]");
+}
+
+/// What an assistant sends ends with a line break; the last block of a file may not.
+#[test]
+fn a_block_without_a_final_newline_is_patched() {
+    let skill = "name: last\nsteps:\n  - name: plan\n    on_error: ask\n    compute: |\n      \
+        result = [][0]";
+    let desk = InboxView::with(&[]);
+    desk.write("skills/last.yaml", skill);
+    let mut client = Client::new(&desk);
+    let failed = client.run("last");
+    assert_eq!(failed.status(), "compute_error", "{}", failed.text());
+    let args = json!({
+        "execution_id": failed.id(), "step": "plan", "args": { "code": "result = 7\n" },
+    });
+    let asks = client.call("skill_retry_step", args);
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    let id = question(&desk)["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let done = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    desk.aye(&["patch", "last", "--yes"]).ok();
+    assert_eq!(desk.read("skills/last.yaml"), skill.replace("[][0]", "7"));
+}

@@ -1,0 +1,250 @@
+//! What an assistant is told, in words alone: nothing that matters is missing,
+//! nothing is said twice, and every call that is named can be made as it is.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Got, InboxView};
+
+/// A token of texts and JSON like these is at least 3 characters.
+fn tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(3)
+}
+
+const RICH: &str = "
+description: Releases
+inputs: [{ name: commit, default: abc }]
+steps:
+  - { name: build, shell: echo built 7, output: built }
+  - { name: plan, compute: \"result = {'sha': inputs['commit'], 'n': 7}\", output: plan }
+  - name: sure
+    confirm:
+      title: A release
+      message: 'Ship {{ built }} of {{ plan.sha }}?'
+      options:
+        - { label: Ship it, value: ship, description: Makes it public }
+        - { label: Leave it, value: leave, action: cancel }
+      ai_assist: true
+      timeout: 1h
+      default: leave
+  - { name: ship, shell: touch shipped }";
+
+#[test]
+fn a_client_that_shows_text_only_misses_nothing() {
+    let desk = InboxView::with(&[("release", RICH)]);
+    let mut client = Client::new(&desk);
+    let asks = client.call("skill_run", json!({ "skill": "release", "environment": "stage" }));
+    let (told, text) = (asks.ok(), asks.text());
+    for words in [
+        "awaiting_confirmation: release (run ",
+        "environment stage",
+        "step: sure (skills/release.yaml:",
+        "the question: A release",
+        "| Ship built 7 of abc?",
+        "- ship (Ship it): Makes it public",
+        "- leave (Leave it)",
+        "built 7",
+        "if nobody answers in time: `leave` is taken",
+        "may be answered by: anyone; you may relay a person's answer",
+        "execution_id: ",
+        "next: skill_continue {",
+    ] {
+        assert!(text.contains(words), "{words:?} is missing:\n{text}");
+    }
+    for name in ["run", "execution_id", "expires_at"] {
+        assert!(text.contains(told[name].as_str().unwrap()), "{name}: {text}");
+    }
+    // Nothing is said twice: each line once, and the question itself once.
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let all = lines.len();
+    lines.dedup();
+    assert_eq!(lines.len(), all, "{text}");
+    for once in ["Ship built 7 of abc?", "Makes it public", "A release"] {
+        assert_eq!(text.matches(once).count(), 1, "{once}: {text}");
+    }
+    assert!(told.to_string().len() <= 4096 && text.len() <= 4096, "{}", text.len());
+    assert!(tokens(&text) <= 700, "{} tokens: {text}", tokens(&text));
+    assert!(tokens(&told.to_string()) <= 900, "{} tokens: {told}", tokens(&told.to_string()));
+}
+
+/// Every call of `next`, made as it is given, on a question of its own.
+fn calls_of(client: &mut Client, ask: &mut dyn FnMut(&mut Client) -> Got) {
+    let count = ask(client).ok()["next"].as_array().unwrap().len();
+    for at in 0..count {
+        let asks = ask(client);
+        let call = asks.ok()["next"][at].clone();
+        let Some(tool) = call["tool"].as_str() else { continue };
+        let got = client.call(tool, call["arguments"].clone());
+        assert_ne!(got.whole["isError"], true, "{call}: {}", got.text());
+        assert!(!call.to_string().contains('<'), "{call}: nothing is left to be filled in");
+    }
+}
+
+#[test]
+fn what_may_follow_can_be_called_as_it_is_given() {
+    let failing = "
+steps:
+  - { name: check, shell: 'exit 1', on_error: ask }";
+    let block = "
+steps:
+  - { name: plan, compute: 'result = [][0]', on_error: ask }";
+    let text = "
+steps:
+  - { name: who, input: { message: Who?, timeout: 1h } }";
+    let strict = "
+steps:
+  - { name: sure, confirm: { message: Sure?, by: human, timeout: 1h } }";
+    let skills = [
+        ("release", RICH),
+        ("failing", failing),
+        ("block", block),
+        ("text", text),
+        ("strict", strict),
+        ("ends", "steps:\n  - { name: bad, shell: 'exit 3' }"),
+    ];
+    let desk = InboxView::with(&skills);
+    let mut client = Client::new(&desk);
+    for (skill, _) in skills {
+        // `skill_status` with `wait` would wait for a person who is not there.
+        calls_of(&mut client, &mut |client| {
+            let mut got = client.run(skill);
+            for call in got.whole["structuredContent"]["next"].as_array_mut().unwrap() {
+                if call["arguments"]["wait"].is_u64() {
+                    call["arguments"]["wait"] = json!(0);
+                }
+            }
+            got
+        });
+    }
+    let planned = client.call("skill_run", json!({ "skill": "release", "dry_run": true }));
+    let next = planned.ok()["next"][0].clone();
+    let asks = client.call("skill_run", next["arguments"].clone());
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+}
+
+#[test]
+fn after_the_last_change_the_refusal_says_so() {
+    let skill = "
+steps:
+  - { name: look, tool: look, args: { what: a }, on_error: ask }";
+    let desk = InboxView::untrusted(&[("go", skill)]);
+    desk.write(
+        "aye.toml",
+        "[tools.look]\ncommand = [\"false\", \"{{ args.what }}\"]\nargs = { what = { type = \"string\" } }\n",
+    );
+    desk.aye(&["trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let mut failed = client.run("go");
+    for left in (0..=3).rev() {
+        assert_eq!(failed.ok()["edits_left"], left, "{}", failed.text());
+        let changed = json!({
+            "execution_id": failed.id(), "step": "look", "args": { "what": format!("b{left}") },
+        });
+        let got = client.call("skill_retry_step", changed);
+        if left == 0 {
+            let why = got.refused();
+            assert!(why.contains("was changed 3 times: it takes no more changes"), "{why}");
+            assert!(why.contains("without `args`"), "{why}");
+        } else {
+            failed = got;
+        }
+    }
+    let last = failed.ok()["next"].to_string();
+    assert!(last.contains("it takes no more changes"), "{last}");
+}
+
+#[test]
+fn what_was_taken_when_a_pause_expired_is_told() {
+    let skill = "
+steps:
+  - { name: sure, confirm: { message: Go?, timeout: 2s, default: cancel } }";
+    let desk = InboxView::with(&[("go", skill)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(over.status(), "cancelled", "{}", over.text());
+    let said = "`sure`: nobody answered in time; `cancel` was taken";
+    assert_eq!(over.ok()["decisions"], json!([said]), "{}", over.text());
+    assert!(over.text().contains(&format!("decided (data): {said}")), "{}", over.text());
+    let asks = client.run("go");
+    let id = asks.ok()["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert!(over.text().contains("answered `proceed`"), "{}", over.text());
+}
+
+#[test]
+fn results_of_blocks_and_tools_are_in_the_logs() {
+    let desk = InboxView::with(&[("release", RICH)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("release");
+    let logs = client.call("skill_logs", json!({ "execution_id": asks.id(), "step": "plan" }));
+    assert_eq!(logs.ok()["logs"][0]["result"], json!({ "sha": "abc", "n": 7 }), "{}", logs.text());
+    let text = logs.text();
+    assert!(text.contains("returned: {") && text.contains("\"sha\":\"abc\""), "{text}");
+}
+
+#[test]
+fn guards_are_named_in_descriptions_and_in_pauses() {
+    let skill = "
+steps:
+  - name: sure
+    confirm: { message: Go?, timeout: 1h, approvals: 2, type_to_confirm: go }
+";
+    let desk = InboxView::with(&[("go", skill)]);
+    let mut client = Client::new(&desk);
+    let described = client.call("skill_describe", json!({ "skill": "go" }));
+    let asks = client.run("go");
+    assert_eq!((&asks.ok()["approvals"], &asks.ok()["type_to_confirm"]), (&json!(2), &json!(true)));
+    for text in [described.text(), asks.text()] {
+        assert!(text.contains("approvals") && text.contains("type_to_confirm"), "{text}");
+    }
+}
+
+/// A value of the run around a list that a step inside it uses.
+#[test]
+fn values_of_the_run_around_a_list_are_told() {
+    let skill = "
+steps:
+  - { name: build, shell: echo built 7, output: built }
+  - name: each
+    foreach: [one]
+    steps:
+      - { name: ship, command: sh, args: [-c, 'echo {{ built }} {{ item }}; exit 1'], on_error: ask }";
+    let desk = InboxView::with(&[("go", skill)]);
+    let mut client = Client::new(&desk);
+    let failed = client.run("go");
+    assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
+    let known = failed.ok()["variables"].clone();
+    assert_eq!((&known["built"], &known["item"]), (&json!("built 7"), &json!("one")), "{known}");
+}
+
+/// Command lines are for people; where one is named it is said to be theirs.
+#[test]
+fn no_words_of_the_command_line_are_for_the_assistant() {
+    let needs = "
+inputs: [{ name: commit, required: true }]
+steps:
+  - { name: build, shell: echo built }";
+    let desk = InboxView::with(&[("needs", needs), ("broken", "stepz: []")]);
+    let mut client = Client::new(&desk);
+    let calls: [(&str, Value); 7] = [
+        ("skill_run", json!({ "skill": "needs" })),
+        ("skill_run", json!({ "skill": "nothing" })),
+        ("skill_run", json!({ "skill": "broken" })),
+        ("skill_describe", json!({ "skill": "broken" })),
+        ("skill_list", json!({})),
+        ("skill_status", json!({ "execution_id": "abc" })),
+        ("skill_logs", json!({ "execution_id": "aaaaaaaaaa-1-000000000000000000000000" })),
+    ];
+    for (tool, arguments) in calls {
+        let text = client.call(tool, arguments).text();
+        for line in text.lines().filter(|line| line.contains("aye ") || line.contains(" -i ")) {
+            assert!(line.contains("person"), "{tool}: {line}");
+        }
+    }
+    let missing = client.run("needs").refused();
+    assert!(missing.contains("give `commit` in `inputs`"), "{missing}");
+    let described = client.call("skill_describe", json!({ "skill": "broken" }));
+    assert!(described.text().contains("stepz"), "{}", described.text());
+}

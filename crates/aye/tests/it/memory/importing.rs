@@ -1,0 +1,215 @@
+//! Files of the original system.
+
+use serde_json::{Value, json};
+
+use crate::cli::harness::Place;
+
+const FIXES: &str = "
+tool_fixes:
+  - {tool_name: bonfire_deploy, error_pattern: manifest unknown, root_cause: short tag, fix_applied: use the full SHA, date_learned: '2026-01-03', times_prevented: 2}
+  - {tool_name: bonfire_deploy, error_pattern: manifest unknown, root_cause: short tag, fix_applied: use the full SHA}
+  - {tool_name: '', error_pattern: x, fix_applied: y}
+  - {tool_name: git_push, error_pattern: '!', fix_applied: y}
+common_mistakes: {a: b}
+stats: {total_learned: 2}
+";
+const FAILURES: &str = "
+failures:
+  - {tool: gitlab_mr_list, error_type: auth, error_snippet: HTTP 403 - access forbidden, fix_applied: kube_login, success: true, source: skill_engine, timestamp: '2026-01-18T16:18:51.837740'}
+  - {tool: x}
+stats: {total_failures: 1}
+auto_fixes: []
+";
+const USAGE: &str = "
+usage_patterns:
+  - id: bonfire_deploy_format
+    tool: bonfire_deploy
+    error_category: PARAMETER_FORMAT
+    mistake_pattern: {error_regex: manifest unknown, parameter: image_tag, common_mistakes: [abc1234, 9f8e7d6]}
+    root_cause: the tag is a short SHA
+    prevention_steps: [{action: validate, parameter: image_tag, validation: 40 hex digits, reason: the registry knows full SHAs only}]
+    observations: 25
+    first_seen: '2026-01-02T00:00:00'
+    last_seen: '2026-11-16T00:00:00'
+  - {tool: x, error_category: MISSING_PARAMETER, mistake_pattern: {error_regex: y}}
+  - {tool: x, error_category: WHATEVER}
+stats: {}
+";
+const PATTERNS: &str = "
+auth:
+  - {pattern: token expired, meaning: log in again, fix: kube_login, commands: [kube s], usage_stats: {times_matched: 3}}
+  - {pattern: 'unauthor.*', meaning: not allowed}
+  - {pattern: '(unclosed.*', meaning: bad}
+bonfire:
+  - {pattern: no route to host, fix: connect the VPN}
+  - {pattern: lonely}
+jira_cli: some text
+";
+const CONFIRMATIONS: &str = "
+rel:gate:
+  auto_proceed: false
+  last_choice: proceed
+  choice_history: [{choice: proceed, timestamp: '2024-01-15T10:30:00', context: SHA abc123}]
+other:gate: {auto_proceed: true, default_choice: proceed, learned_at: '2024-01-10T09:00:00'}
+scale:gate:
+  auto_proceed: true
+  environment_rules: {stage: auto_proceed, production: always_ask}
+";
+
+fn import(place: &Place, files: &[(&str, &str)]) -> Vec<(String, String, String)> {
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    for (name, text) in files {
+        place.write(name, text);
+    }
+    let args = [&["memory", "import", "--json"][..], &names].concat();
+    let told = place.aye(&args).ok().json();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let entries = told.as_array().unwrap().iter().flat_map(|file| {
+        let entries = file["entries"].as_array().cloned().unwrap_or_default();
+        entries
+            .into_iter()
+            .map(|one| (word(&one["entry"]), word(&one["became"]), word(&one["about"])))
+    });
+    entries.collect()
+}
+
+fn became(lines: &[(String, String, String)]) -> Vec<(&str, &str)> {
+    lines.iter().map(|(entry, became, _)| (entry.as_str(), became.as_str())).collect()
+}
+
+#[test]
+fn every_entry_gets_a_line_and_twice_is_once() {
+    let place = Place::new();
+    let files = [
+        ("tool_fixes.yaml", FIXES),
+        ("tool_failures.yaml", FAILURES),
+        ("usage_patterns.yaml", USAGE),
+        ("patterns.yaml", PATTERNS),
+        ("confirmations.yaml", CONFIRMATIONS),
+    ];
+    let lines = import(&place, &files);
+    let (kept, known, over) = ("kept", "known", "passed_over");
+    assert_eq!(
+        became(&lines),
+        [
+            ("tool_fixes[0]", kept),
+            ("tool_fixes[1]", known),
+            ("tool_fixes[2]", over),
+            ("tool_fixes[3]", over),
+            ("common_mistakes", over),
+            ("stats", over),
+            ("failures[0]", kept),
+            ("failures[1]", over),
+            ("stats", over),
+            ("auto_fixes", over),
+            ("usage_patterns[0]", kept),
+            ("usage_patterns[1]", over),
+            ("usage_patterns[2]", over),
+            ("stats", over),
+            ("auth[0]", kept),
+            ("auth[1]", kept),
+            ("auth[2]", over),
+            ("bonfire[0]", kept),
+            ("bonfire[1]", over),
+            ("jira_cli", over),
+            ("rel:gate", kept),
+            ("other:gate", kept),
+            ("scale:gate", kept),
+        ]
+    );
+    assert!(lines.iter().all(|(_, _, about)| !about.is_empty()));
+    // What was taken in is found, and is only shown.
+    let check = ["memory", "check", "Error: manifest unknown", "--tool", "bonfire_deploy"];
+    let said = place.aye(&check).ok().stdout;
+    assert!(said.contains("use the full SHA") && said.contains("prose"), "{said}");
+    let family = place.aye(&["memory", "check", "", "--tool", "bonfire"]).ok().stdout;
+    assert!(family.contains("connect the VPN"), "{family}");
+    let regex = place.aye(&["memory", "check", "401 Unauthorized", "--tool", "oc"]).ok().stdout;
+    assert!(regex.contains("not allowed"), "{regex}");
+    let usage = place.aye(&["memory", "list", "usage", "--json"]).ok().json();
+    let usage = &usage["usage"][0];
+    assert_eq!((&usage["sightings"], &usage["parameter"]), (&json!(25), &json!("image_tag")));
+    assert!(usage["prevention"].as_str().unwrap().contains("40 hex digits"), "{usage}");
+
+    let again = import(&place, &files);
+    assert!(!became(&again).iter().any(|(_, became)| *became == kept), "{again:#?}");
+
+    let text = place.aye(&["memory", "import", "patterns.yaml"]).ok().stdout;
+    assert!(text.contains("patterns.yaml  auth[0]  known already: token expired"), "{text}");
+    place.write("not.yaml", "a: 1\n");
+    let refused = place.aye(&["memory", "import", "not.yaml"]);
+    assert!(
+        refused.code == 1 && refused.all().contains("`confirmations.yaml`"),
+        "{}",
+        refused.all()
+    );
+}
+
+/// A gate that may be remembered.
+fn skill(name: &str) -> String {
+    format!(
+        "name: {name}\nenvironment: inputs.where\ninputs: [{{ name: where, default: dev }}]\nsteps:\n\
+         \x20 - {{ name: gate, confirm: {{ message: Go?, remember: true }} }}\n"
+    )
+}
+
+#[test]
+fn what_the_original_system_was_told_makes_it_stricter_and_never_looser() {
+    let place = Place::new();
+    for name in ["rel", "other", "scale"] {
+        place.write(&format!("{name}.yaml"), &skill(name));
+    }
+    let asked = |name: &str, at: &str| {
+        let at = format!("where={at}");
+        place.aye(&["run", &format!("{name}.yaml"), "-i", &at]).code == 6
+    };
+    let remember = |name: &str, at: &str| {
+        assert!(asked(name, at), "{name} asks at first");
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        let question = inbox[0]["question"].as_str().unwrap().to_owned();
+        let answer = ["answer", &question, "proceed", "--remember", "step", "--resume"];
+        place.aye(&answer).ok();
+    };
+    remember("rel", "dev");
+    assert!(!asked("rel", "dev"), "it is remembered");
+    place.write("confirmations.yaml", CONFIRMATIONS);
+    place.aye(&["memory", "import", "confirmations.yaml"]).ok();
+    assert!(asked("rel", "dev"), "`auto_proceed: false` counts at once");
+
+    // A yes without a digest is nobody's consent; it is said, and can be given again.
+    let ran = place.aye(&["run", "other.yaml"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(ran.all().contains("on 2024-01-10 someone wanted `proceed`"), "{}", ran.all());
+    for run in place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap() {
+        place.aye(&["cancel", run["run"].as_str().unwrap()]);
+    }
+    remember("other", "dev");
+    assert!(!asked("other", "dev"));
+    // `always_ask` of an environment counts there only.
+    remember("scale", "dev");
+    assert!(!asked("scale", "dev"));
+    assert!(asked("scale", "production"));
+}
+
+#[test]
+fn several_answers_of_one_step_stand_side_by_side() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: tag, required: true }]\nsteps:\n\
+         \x20 - name: go\n    command: echo\n    args: ['{{ inputs.tag }}']\n    confirmation: { message: Go?, remember: true }\n",
+    );
+    let run = |tag: &str| place.aye(&["run", "s.yaml", "-i", &format!("tag={tag}")]);
+    for tag in ["one", "two"] {
+        assert_eq!(run(tag).code, 6);
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        let question = inbox[0]["question"].as_str().unwrap().to_owned();
+        place.aye(&["answer", &question, "yes", "--remember", "step", "--resume"]).ok();
+    }
+    for tag in ["one", "two", "one"] {
+        assert_eq!(run(tag).code, 0, "{tag} is remembered");
+    }
+    assert_eq!(run("three").code, 6);
+    let kept = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    assert_eq!(kept["preferences"].as_array().map(Vec::len), Some(2), "{kept}");
+}

@@ -1,0 +1,104 @@
+//! Who sees a question, and what their silence means.
+
+use serde_json::{Value, json};
+
+use crate::cli::harness::until;
+
+use super::client::{Served, Socket};
+
+const SILENCE: &str = "
+steps:
+  - name: ask
+    confirm: { message: 'Go?', timeout: 4s, default: proceed }
+  - { name: go, command: touch, args: [went] }";
+
+/// Says what the client is, and that it shows this question.
+fn show(socket: &mut Socket, kind: &str, question: &Value) {
+    socket.done(json!({ "type": "hello", "kind": kind }));
+    socket.done(json!({ "type": "show", "question": question }));
+}
+
+#[test]
+fn silence_counts_where_a_card_was_visible() {
+    let server = Served::with(&[("go", SILENCE)]);
+    let mut editor = server.socket("/ws");
+    editor.snapshot();
+    let run = editor.done(json!({ "type": "start", "skill": "go" }))["run"].clone();
+    let asked = editor.event("confirmation_required");
+    show(&mut editor, "editor", &asked["id"]);
+    let expired = editor.event("confirmation_expired");
+    assert_eq!((&expired["run"], &expired["applied"]), (&run, &json!("proceed")));
+    editor.event("skill_completed");
+    assert!(server.work().join("went").exists());
+}
+
+#[test]
+fn silence_of_those_who_could_not_answer_does_not_count() {
+    let server = Served::with(&[("go", SILENCE)]);
+    let (reader, ann) = (server.person("eve", "read"), server.person("ann", "answer"));
+    let mut program = server.socket("/ws");
+    program.snapshot();
+    program.done(json!({ "type": "start", "skill": "go" }));
+    let asked = program.event("confirmation_required");
+    let question = &asked["id"];
+    // A program may have nobody who looks at it; who may only read cannot say no.
+    program.done(json!({ "type": "show", "question": question }));
+    let mut reading = server.socket_as(&reader, "/ws");
+    reading.snapshot();
+    show(&mut reading, "editor", question);
+    // Others show something else, or nothing that there is.
+    let mut elsewhere = server.socket_as(&ann, "/ws");
+    elsewhere.snapshot();
+    show(&mut elsewhere, "editor", &json!("nothing123-1"));
+    let held = program.until("its time stands still", |message| {
+        message["type"] == "confirmation_held" && message["left_ms"].is_number()
+    });
+    assert_eq!(&held["question"], question);
+    assert!(!server.work().join("went").exists());
+    // When someone comes, it has its full time, and then their silence counts.
+    show(&mut elsewhere, "editor", question);
+    let again = program.until("its time runs", |message| {
+        message["type"] == "confirmation_held" && message["deadline"].is_string()
+    });
+    assert_eq!(&again["question"], question);
+    program.event("confirmation_expired");
+    program.event("skill_completed");
+}
+
+#[test]
+fn a_card_of_a_server_that_was_killed_is_not_seen() {
+    // Long enough for a machine that is busy: it has to be killed before the time is up.
+    let mut server = Served::with(&[("go", &SILENCE.replace("4s", "10s"))]);
+    let mut editor = server.socket("/ws");
+    editor.snapshot();
+    editor.done(json!({ "type": "start", "skill": "go" }));
+    let asked = editor.event("confirmation_required");
+    show(&mut editor, "editor", &asked["id"]);
+    let db = server.journal_db();
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
+    until("it is told", || count("SELECT count(*) FROM presence WHERE kind = 'editor'") == 1);
+    server.kill();
+    until("its time stands still", || {
+        count("SELECT count(*) FROM events WHERE type = 'confirmation_held'") > 0
+    });
+    assert_eq!(count("SELECT count(*) FROM events WHERE type = 'confirmation_expired'"), 0);
+    assert!(!server.work().join("went").exists());
+}
+
+#[test]
+fn a_client_that_leaves_shows_nothing() {
+    let server = Served::with(&[("go", super::client::GATE)]);
+    let mut editor = server.socket("/ws");
+    editor.snapshot();
+    editor.done(json!({ "type": "start", "skill": "go" }));
+    let asked = editor.event("confirmation_required");
+    show(&mut editor, "editor", &asked["id"]);
+    let db = server.journal_db();
+    let count = || {
+        let sql = "SELECT count(*) FROM presence";
+        db.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap()
+    };
+    until("it is told", || count() == 1);
+    drop(editor);
+    until("it is gone", || count() == 0);
+}
