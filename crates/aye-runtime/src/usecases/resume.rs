@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aye_core::event::Driver;
-use aye_core::input::Retry;
+use aye_core::input::{Input, Retry};
 use aye_core::journal::State;
 use aye_core::question::{Answer, Channel, Edits};
 use aye_core::secrets::is_secret;
@@ -175,6 +175,13 @@ impl Runtime {
         machine.ended_survivors(ended);
         if let Beginning::Retried(retry) = &mut beginning {
             retry.epoch = lease.epoch();
+            // Whoever waits for an answer is told of a refusal: nobody reads the errors of
+            // a driver in the background.
+            let world = runtime.world(Path::new(&row.workspace));
+            let tried = machine.clone().handle(Input::Retry((**retry).clone()), &world);
+            if let Some(refusal) = tried.refusal {
+                return Err(Error::Refused { message: refusal.to_string(), hint: None });
+            }
         }
         let (memory, flow, rest_after) = (Arc::new(runtime.memory()), loaded.flow, None);
         Ok(ActiveRun {

@@ -38,10 +38,18 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
         }),
         ClientMessage::Hold(hold) => self::hold(connection, hold.id, hold.question),
         ClientMessage::Release(release) => {
-            if let Some(held) = connection.holds.remove(&release.question) {
-                held.abort();
+            match connection.holds.remove(&release.question) {
+                Some(held) if !held.is_finished() => {
+                    held.abort();
+                    acknowledge(connection, Some(release.id));
+                }
+                // It was refused, is decided, or was held for as long as it can be.
+                Some(_) | None => {
+                    let detail = "this connection does not hold the question";
+                    let problem = Problem::new(Code::NotFound, detail);
+                    connection.result(&CommandResult::of(Some(release.id), Err(problem)));
+                }
             }
-            acknowledge(connection, Some(release.id));
         }
         ClientMessage::Cancel(cancel) => work(connection, cancel.id, move |server, identity| {
             Ok(CommandReply::Run(cancel.body.cancel(server, identity, &cancel.run)?))

@@ -248,6 +248,53 @@ steps:
     assert!(server.work().join("went").exists());
 }
 
+/// What the driver would not do is refused to whoever asks, not only noted where nobody looks.
+#[test]
+fn what_a_run_refuses_is_said() {
+    let fails = "
+steps: [ { name: act, command: ./fails, args: [first] } ]";
+    let named = "
+steps: [ { name: act, command: ./fails, confirmation: { message: Sure?, by: [ann], timeout: 1h } } ]";
+    let server = Served::with(&[("fails", fails), ("named", named), ("go", GATE)]);
+    let ann = server.person("ann", "answer,start");
+    std::os::unix::fs::symlink("/bin/false", server.work().join("fails")).unwrap();
+    let run = server.start_skill("fails");
+    server.until_status(&run, "failed");
+    let last = || server.get(&format!("/api/v1/runs/{run}/events")).ok()["n"].clone();
+    let before = last();
+    let path = format!("/api/v1/runs/{run}/retry");
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    for set in [json!({ "9": "x" }), json!({ "script": "true" }), json!({ "1": [] })] {
+        assert_eq!(server.post(&path, &json!({ "set": set })).problem(409), "refused", "{set}");
+        let retry = json!({ "type": "retry", "run": run, "set": set });
+        assert_eq!(socket.refused(retry), "refused", "{set}");
+    }
+    let other = json!({ "type": "retry", "run": run, "step": "other" });
+    assert_eq!(socket.refused(other), "refused");
+    assert_eq!(last(), before, "nothing happened to the run");
+    socket.done(json!({ "type": "retry", "run": run, "set": { "1": "second" } }));
+
+    // What is asked of one person is not tried again by another.
+    let run = server.start_skill("named");
+    let asked = server.question();
+    let answer = json!({ "choice": "proceed", "digest": asked["digest"] });
+    let question = format!("/api/v1/questions/{}/answer", asked["question"].as_str().unwrap());
+    server.post_as(&ann, &question, &answer, &new_key()).ok();
+    server.until_status(&run, "failed");
+    let retry = json!({ "type": "retry", "run": run });
+    assert_eq!(socket.refused(retry), "refused", "the account is not ann");
+
+    // The same for everything else that can be asked of a run.
+    let hold = json!({ "type": "hold", "question": asked["question"] });
+    assert_eq!(socket.refused(hold), "decided");
+    assert_eq!(socket.refused(json!({ "type": "cancel", "run": run })), "refused");
+    let release = json!({ "type": "release", "question": asked["question"] });
+    assert_eq!(socket.refused(release), "not_found", "this client does not hold it");
+    let start = json!({ "type": "start", "skill": "go", "inputs": { "unknown": 1 } });
+    assert_eq!(socket.refused(start), "inputs");
+}
+
 #[test]
 fn assistants_are_served_beside_it() {
     let server = Served::with(&[("go", GATE)]);
