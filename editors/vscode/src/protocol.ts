@@ -1298,6 +1298,10 @@ export type RunDetailView = {
   workspace: string;
   /** The account that drives it, or did last. */
   user: string;
+  /** What started it: `terminal`, `script`, `assistant`, `schedule` or `web`. */
+  started_by: StartedBy | null;
+  /** Who started it: a person, or the account. */
+  starter: string;
   /** The run it is inside of. */
   parent: string | null;
   /** When it began. */
@@ -1312,8 +1316,6 @@ export type RunDetailView = {
   n: number;
   /** Its inputs, secrets masked. */
   inputs: Record<string, unknown>;
-  /** Who or what started it: `terminal`, `script`, `assistant`, `schedule` or `web`. */
-  started_by: string | null;
   /** Its steps, in order. */
   steps: StepView[];
   /** Its outputs, once it has completed. */
@@ -1349,6 +1351,10 @@ export type RunView = {
   workspace: string;
   /** The account that drives it, or did last. */
   user: string;
+  /** What started it: `terminal`, `script`, `assistant`, `schedule` or `web`. */
+  started_by: StartedBy | null;
+  /** Who started it: a person, or the account. */
+  starter: string;
   /** The run it is inside of. */
   parent: string | null;
   /** When it began. */

@@ -105,6 +105,26 @@ pub enum StartedBy {
 }
 
 impl StartedBy {
+    /// Everyone and everything that can.
+    pub const ALL: [Self; 5] =
+        [Self::Terminal, Self::Script, Self::Assistant, Self::Schedule, Self::Web];
+
+    /// The word of events and lists.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Script => "script",
+            Self::Assistant => "assistant",
+            Self::Schedule => "schedule",
+            Self::Web => "web",
+        }
+    }
+
+    /// The one of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+
     /// What started a run that no person typed; nothing where one did, or a
     /// script of theirs.
     pub fn without_person(self) -> Option<&'static str> {

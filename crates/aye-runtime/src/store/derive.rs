@@ -67,6 +67,8 @@ fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {
         environment: started.environment.clone(),
         parent: started.parent.as_ref().map(|parent| parent.run.clone()),
         driver: of_a_row(&started.driver),
+        started_by: started.started_by,
+        starter: started.starter().to_owned(),
         steps: started.steps,
         status: RunStatus::Running,
         why: None,

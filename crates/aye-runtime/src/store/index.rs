@@ -71,6 +71,12 @@ pub struct RunFilter {
     pub status: Option<RunStatus>,
     /// Only runs of this skill.
     pub skill: Option<String>,
+    /// Only runs that this person or account started, or that were started like this:
+    /// `terminal`, `script`, `assistant`, `schedule` or `web`.
+    pub by: Option<String>,
+    /// Only runs with this text in their id, skill, step, message, environment or starter;
+    /// capital letters are the same as others.
+    pub text: Option<String>,
     /// Only runs older than this one, for a next page: [`RunRow::n`].
     pub before: Option<u64>,
     /// At most so many.
@@ -79,7 +85,7 @@ pub struct RunFilter {
 
 impl Default for RunFilter {
     fn default() -> Self {
-        Self { status: None, skill: None, before: None, limit: 50 }
+        Self { status: None, skill: None, by: None, text: None, before: None, limit: 50 }
     }
 }
 

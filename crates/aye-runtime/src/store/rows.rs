@@ -1,6 +1,6 @@
 //! The derived rows as callers see them.
 
-use aye_core::event::Driver;
+use aye_core::event::{Driver, StartedBy};
 use aye_core::id::{QuestionId, RunId};
 use jiff::Timestamp;
 
@@ -84,6 +84,10 @@ pub struct RunRow {
     pub parent: Option<RunId>,
     /// Who drove it last.
     pub driver: Driver,
+    /// What started it.
+    pub started_by: Option<StartedBy>,
+    /// Who started it: a person with a name, or the account.
+    pub starter: String,
     /// How many steps the skill has.
     pub steps: u32,
     /// Where it stands.

@@ -124,28 +124,25 @@ impl ListedRun {
 }
 
 impl Runtime {
-    /// The runs that stand like this, the newest first.
+    /// The runs of a filter that stand like this, the newest first.
     pub fn runs_that_stand(
         &self,
         standing: RunStanding,
-        skill: Option<&str>,
-        limit: u32,
+        filter: &RunFilter,
     ) -> Result<Vec<ListedRun>, Error> {
         let mut found = Vec::new();
         for status in standing.statuses() {
-            let ended = status.is_ended();
-            let filter = RunFilter {
+            // What else counts is not in the index; few runs have not ended.
+            let limit = if status.is_ended() { filter.limit } else { u32::MAX };
+            found.extend(self.runs(&RunFilter {
                 status: Some(*status),
-                skill: skill.map(str::to_owned),
-                // What else counts is not in the index; few runs have not ended.
-                limit: if ended { limit } else { u32::MAX },
-                ..RunFilter::default()
-            };
-            found.extend(self.runs(&filter)?);
+                limit,
+                ..filter.clone()
+            })?);
         }
         found.retain(|run| run.standing() == standing);
         found.sort_by_key(|run| std::cmp::Reverse(run.row.n));
-        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        found.truncate(usize::try_from(filter.limit).unwrap_or(usize::MAX));
         Ok(found)
     }
 }

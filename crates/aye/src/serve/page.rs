@@ -97,6 +97,7 @@ static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
         "views/runs.js",
         "views/signs.js",
         "views/skills.js",
+        "views/started.js",
     ]
 });
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aye_core::event::Event;
+use aye_core::event::{Event, StartedBy};
 use aye_core::journal::{State, StepRecord};
 use aye_core::nested::Parent;
 use aye_core::question::Question;
@@ -57,6 +57,10 @@ pub(super) struct RunView {
     pub(super) workspace: String,
     /// The account that drives it, or did last.
     pub(super) user: String,
+    /// What started it: `terminal`, `script`, `assistant`, `schedule` or `web`.
+    pub(super) started_by: Option<StartedBy>,
+    /// Who started it: a person, or the account.
+    pub(super) starter: String,
     /// The run it is inside of.
     pub(super) parent: Option<String>,
     /// When it began.
@@ -92,6 +96,8 @@ impl RunView {
             environment: row.environment.clone(),
             workspace: row.workspace.clone(),
             user: row.driver.user.clone(),
+            started_by: row.started_by,
+            starter: row.starter.clone(),
             parent: row.parent.as_ref().map(ToString::to_string),
             started: row.started,
             updated: row.updated,
@@ -140,8 +146,6 @@ pub(super) struct RunDetailView {
     pub(super) run: RunView,
     /// Its inputs, secrets masked.
     pub(super) inputs: IndexMap<String, Value>,
-    /// Who or what started it: `terminal`, `script`, `assistant`, `schedule` or `web`.
-    pub(super) started_by: Option<String>,
     /// Its steps, in order.
     pub(super) steps: Vec<StepView>,
     /// Its outputs, once it has completed.
@@ -155,11 +159,9 @@ impl RunDetailView {
         for (step, child) in journal.runs_inside(&run.row.id)? {
             inside.entry(step).or_default().push(child.to_string());
         }
-        let started_by = serde_json::to_value(state.started.started_by).unwrap_or_default();
         Ok(Self {
             run: RunView::of(run),
             inputs: state.started.inputs.clone(),
-            started_by: started_by.as_str().map(str::to_owned),
             steps: steps(&state, &mut inside),
             outputs: state.results,
         })

@@ -32,4 +32,6 @@ macro_rules! scripts {
     };
 }
 
-scripts![answering, fold, hostile, keyboard, proof, questions, scale, together, views];
+scripts![
+    answering, fold, hostile, inside, keyboard, notices, proof, questions, scale, together, views
+];

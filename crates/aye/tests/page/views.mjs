@@ -1,5 +1,7 @@
 // The other views: filters, cancel, retry with changes, dry run, memory, people.
 
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { assert, loaded, test, until, visit } from "./harness.mjs";
 
 const SKILLS = {
@@ -69,6 +71,16 @@ await test(SKILLS, async (here) => {
   await until(async () => (await rows.count()) === 1 && /fails/.test(await rows.first().textContent()), "the text filters");
   await page.getByLabel("Text").fill("nothing has this");
   await page.getByText("No runs.").waitFor();
+  await page.getByLabel("Text").fill("");
+
+  // Each says who started it and how, and can be found by that.
+  await rows.filter({ hasText: "started on the web page by ann" }).waitFor();
+  await rows.filter({ hasText: /started in a script by [a-z]+/ }).waitFor();
+  for (const [by, skill] of [["ann", "fails"], ["web", "fails"], ["script", "slow"]]) {
+    await page.getByLabel("Started by").fill(by);
+    await page.getByLabel("Started by").press("Enter");
+    await until(async () => (await rows.count()) === 1 && (await rows.first().textContent()).includes(skill), `${by} started ${skill}`);
+  }
 
   // What was learned is listed, and forgotten.
   await here.aye("memory", "learn", "--error", "login required", "--tool", "podman", "--", "podman", "login");
@@ -77,6 +89,20 @@ await test(SKILLS, async (here) => {
   await page.getByRole("button", { name: "Forget" }).click();
   await page.getByText("Nothing was learned yet.").waitFor();
   assert.deepEqual(JSON.parse(await here.aye("memory", "list", "fixes", "--json")).fixes, []);
+
+  // A fix that someone changed in the file is a proposal until a person agrees.
+  await here.aye("memory", "learn", "--error", "login required", "--tool", "podman", "--", "podman", "login");
+  const file = path.join(here.home, "memory/learned/fixes.yaml");
+  await writeFile(file, (await readFile(file, "utf8")).replace("[podman, login]", "[podman, logout]"));
+  await visit(page, "inbox");
+  await page.reload();
+  await visit(page, "memory");
+  const proposal = page.getByRole("region", { name: "Proposals" });
+  await proposal.getByText("podman logout").waitFor();
+  await proposal.getByRole("button", { name: "Agree" }).click();
+  await page.getByRole("region", { name: "Fixes" }).getByText("podman logout").waitFor();
+  const [fix] = JSON.parse(await here.aye("memory", "list", "fixes", "--json")).fixes;
+  assert.deepEqual([fix.standing, fix.agreed_by ?? "ann"], ["active", "ann"]);
 
   // A browser is signed out from another one.
   const other = await here.open(JSON.parse(await here.aye("people", "link", "ann", "--json")).link);

@@ -51,11 +51,23 @@ impl Runs for MemoryStore {
             row.parent.is_none()
                 && filter.status.is_none_or(|status| row.status == status)
                 && filter.skill.as_ref().is_none_or(|skill| row.skill == *skill)
+                && filter.by.as_ref().is_none_or(|by| {
+                    row.starter == *by || row.started_by.is_some_and(|one| one.word() == by)
+                })
+                && filter.text.as_ref().is_none_or(|text| has_text(row, text))
                 && filter.before.is_none_or(|before| row.n < before)
         };
         let rows = state.newest().into_iter().filter(wanted);
         Ok(rows.take(filter.limit as usize).cloned().collect())
     }
+}
+
+/// Whether a text stands in what people read of a run.
+fn has_text(row: &RunRow, text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let optional = [&row.step, &row.message, &row.environment].into_iter().flatten();
+    let read = [row.id.as_str(), &row.skill, &row.starter].into_iter();
+    read.chain(optional.map(String::as_str)).any(|one| one.to_ascii_lowercase().contains(&text))
 }
 
 impl Questions for MemoryStore {

@@ -1,6 +1,6 @@
 //! The table of runs.
 
-use aye_core::event::Driver;
+use aye_core::event::{Driver, StartedBy};
 use aye_core::id::RunId;
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -12,7 +12,17 @@ use crate::store::{Found, NameClaim, RunFilter, RunRow, RunStatus, Runs, StoreEr
 
 const COLUMNS: &str = "n, id, skill, file, source, workspace, environment, user, host, pid, \
      steps, status, why, message, step, waiting, started, updated, ended, last_seq, head, parent, \
-     concurrency, claim, waits_for";
+     concurrency, claim, waits_for, started_by, starter";
+
+/// Whether a text stands in what people read of a run.
+const TEXT: &str = "(id LIKE ? ESCAPE '\\' OR skill LIKE ? ESCAPE '\\' OR step LIKE ? ESCAPE '\\' \
+     OR message LIKE ? ESCAPE '\\' OR environment LIKE ? ESCAPE '\\' OR starter LIKE ? ESCAPE '\\')";
+
+/// A pattern that finds this text and nothing else.
+fn like(text: &str) -> String {
+    let plain = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{plain}%")
+}
 
 impl Runs for SqliteStore {
     fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
@@ -41,27 +51,39 @@ impl Runs for SqliteStore {
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
-        let status = filter.status.map(RunStatus::word);
-        let mut wanted: Vec<(&str, &dyn ToSql)> = Vec::new();
-        if let Some(status) = &status {
-            wanted.push(("status =", status));
-        }
-        if let Some(skill) = &filter.skill {
-            wanted.push(("skill =", skill));
-        }
-        if let Some(before) = &filter.before {
-            wanted.push(("n <", before));
-        }
-        let mut sql = "WHERE parent IS NULL ".to_owned();
-        let mut values: Vec<&dyn ToSql> = Vec::new();
-        for (condition, value) in wanted {
-            values.push(value);
-            sql += &format!("AND {condition} ?{} ", values.len());
-        }
-        values.push(&filter.limit);
-        sql += &format!("ORDER BY n DESC LIMIT ?{}", values.len());
+        let (sql, values) = listing(filter);
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         select(&self.db, &sql, &values).map_err(|error| self.failed(&error))
     }
+}
+
+/// The part of a query that lists the runs of a filter, and its values.
+fn listing(filter: &RunFilter) -> (String, Vec<Box<dyn ToSql>>) {
+    let mut wanted: Vec<(&str, Box<dyn ToSql>)> = Vec::new();
+    if let Some(status) = filter.status {
+        wanted.push(("status = ?", Box::new(status.word())));
+    }
+    if let Some(skill) = &filter.skill {
+        wanted.push(("skill = ?", Box::new(skill.clone())));
+    }
+    if let Some(by) = &filter.by {
+        wanted.push(("? IN (starter, started_by)", Box::new(by.clone())));
+    }
+    if let Some(text) = &filter.text {
+        wanted.push((TEXT, Box::new(like(text))));
+    }
+    if let Some(before) = filter.before {
+        wanted.push(("n < ?", Box::new(before)));
+    }
+    let mut sql = "WHERE parent IS NULL ".to_owned();
+    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+    for (condition, value) in wanted {
+        values.push(value);
+        sql += &format!("AND {} ", condition.replace('?', &format!("?{}", values.len())));
+    }
+    values.push(Box::new(filter.limit));
+    sql += &format!("ORDER BY n DESC LIMIT ?{}", values.len());
+    (sql, values)
 }
 
 impl SqliteStore {
@@ -118,7 +140,7 @@ pub(super) fn claimants(
 pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), rusqlite::Error> {
     db.prepare_cached(&format!(
         "INSERT INTO runs ({COLUMNS}, epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
+         ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
     ))?
     .execute(params![
         row.n,
@@ -146,6 +168,8 @@ pub(super) fn insert(db: &Connection, row: &RunRow, epoch: u64) -> Result<(), ru
         row.concurrency,
         claim_number(row),
         row.waits_for_name().map(|(_, holder)| holder.as_str()),
+        row.started_by.map(StartedBy::word),
+        row.starter,
         epoch,
     ])?;
     Ok(())
@@ -222,6 +246,14 @@ fn read_claim(row: &Row<'_>) -> Result<Option<NameClaim>, rusqlite::Error> {
     })
 }
 
+fn read_started_by(row: &Row<'_>) -> Result<Option<StartedBy>, rusqlite::Error> {
+    let word: Option<String> = row.get(25)?;
+    let known = |word: String| {
+        StartedBy::from_word(&word).ok_or_else(|| unexpected(25, format!("unknown `{word}`")))
+    };
+    word.map(known).transpose()
+}
+
 fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
     let status: String = row.get(11)?;
     Ok(RunRow {
@@ -259,6 +291,8 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
             .map_err(|error| unexpected(21, error))?,
         concurrency: row.get(22)?,
         claim: read_claim(row)?,
+        started_by: read_started_by(row)?,
+        starter: row.get(26)?,
     })
 }
 
@@ -273,4 +307,45 @@ pub(super) fn unexpected(
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Durability;
+
+    /// However many runs there are, a page of them is read in the order of an index: nothing
+    /// is sorted, and nothing else is read first.
+    #[test]
+    fn a_page_of_runs_is_read_in_order() {
+        let home = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(home.path(), Durability::default()).expect("a store");
+        let filter = |status, skill: Option<&str>, before| {
+            let skill = skill.map(str::to_owned);
+            RunFilter { status, skill, before, ..RunFilter::default() }
+        };
+        for (filter, way) in [
+            (filter(None, None, None), "SCAN runs"),
+            (filter(None, None, Some(7)), "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"),
+            (
+                filter(Some(RunStatus::Failed), None, None),
+                "SEARCH runs USING INDEX runs_status (status=?)",
+            ),
+            (
+                filter(Some(RunStatus::Failed), None, Some(7)),
+                "SEARCH runs USING INDEX runs_status (status=? AND rowid<?)",
+            ),
+            (filter(None, Some("go"), None), "SEARCH runs USING INDEX runs_skill (skill=?)"),
+        ] {
+            let sql =
+                format!("EXPLAIN QUERY PLAN SELECT {COLUMNS} FROM runs {}", listing(&filter).0);
+            let mut query = store.db.prepare(&sql).expect("a query");
+            let mut rows = query.raw_query();
+            let mut plan: Vec<String> = Vec::new();
+            while let Some(row) = rows.next().expect("a row") {
+                plan.push(row.get(3).expect("words"));
+            }
+            assert_eq!(plan, [way], "{filter:?}");
+        }
+    }
 }

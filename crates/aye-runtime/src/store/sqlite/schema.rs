@@ -18,7 +18,8 @@ pub(super) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// Each takes the layout of its position to the next. Published ones are
 /// never edited.
-const MIGRATIONS: &[&str] = &[FIRST, INSIDE, EPOCH, PRUNED, LESSONS, NAMES, PRESENCE, OUTBOX];
+const MIGRATIONS: &[&str] =
+    &[FIRST, INSIDE, EPOCH, PRUNED, LESSONS, NAMES, PRESENCE, OUTBOX, STARTER];
 
 /// Runs inside other runs.
 const INSIDE: &str = "
@@ -118,6 +119,18 @@ CREATE TABLE answer_tokens (
     used     INTEGER
 ) STRICT;
 CREATE INDEX answer_tokens_question ON answer_tokens (question);
+";
+
+/// Who or what started a run; and the open questions in their order, however many there are.
+const STARTER: &str = "
+ALTER TABLE runs ADD COLUMN started_by TEXT;
+ALTER TABLE runs ADD COLUMN starter TEXT NOT NULL DEFAULT '';
+UPDATE runs SET
+    started_by = (SELECT json_extract(body, '$.started_by') FROM events
+        WHERE events.id = runs.n AND json_valid(body)),
+    starter = coalesce((SELECT coalesce(json_extract(body, '$.starter'), json_extract(body, '$.driver.user'))
+        FROM events WHERE events.id = runs.n AND json_valid(body)), '');
+CREATE INDEX questions_oldest ON questions (n) WHERE state = 'open';
 ";
 
 const FIRST: &str = "

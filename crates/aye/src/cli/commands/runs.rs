@@ -87,12 +87,10 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         return self::prune(&prune, context);
     }
     let narrowed = args.status.is_some() || args.skill.is_some();
+    let filter = RunFilter { skill: args.skill, limit: args.limit, ..RunFilter::default() };
     let runs = match args.status.as_deref().and_then(RunStanding::from_word) {
-        Some(standing) => context.runs_that_stand(standing, args.skill.as_deref(), args.limit)?,
-        None => {
-            let (skill, limit) = (args.skill, args.limit);
-            context.runs(&RunFilter { skill, limit, ..RunFilter::default() })?
-        }
+        Some(standing) => context.runs_that_stand(standing, &filter)?,
+        None => context.runs(&filter)?,
     };
     if context.json {
         print_json(&runs.iter().map(|run| listed(run, context.now())).collect::<Vec<_>>())?;

@@ -33,6 +33,11 @@ pub(super) struct RunsQuery {
     status: Option<String>,
     /// Only runs of this skill.
     skill: Option<String>,
+    /// Only runs that this person or account started, or that were started like this:
+    /// `terminal`, `script`, `assistant`, `schedule` or `web`.
+    by: Option<String>,
+    /// Only runs with this text in their id, skill, step, message, environment or starter.
+    text: Option<String>,
     /// Only runs older than this one: `n` of the last one on the page before.
     before: Option<u64>,
     /// At most so many.
@@ -69,21 +74,22 @@ fn runs(server: &Server, identity: &Identity, query: &RunsQuery) -> Result<RunsP
     let sees = |run: &aye_runtime::usecases::ListedRun| {
         identity.sees(std::path::Path::new(&run.row.workspace))
     };
-    if let Some(standing) = standing.transpose()? {
-        let mut found =
-            server.runtime.runs_that_stand(standing, query.skill.as_deref(), u32::MAX)?;
-        found.retain(|run| query.before.is_none_or(|before| run.row.n < before) && sees(run));
-        let more = found.len() > limit as usize;
-        found.truncate(limit as usize);
-        return Ok(page(&found, more));
-    }
+    let standing = standing.transpose()?;
+    let mut filter = RunFilter {
+        skill: query.skill.clone(),
+        by: query.by.clone(),
+        text: query.text.clone(),
+        before: query.before,
+        limit: limit + 1,
+        ..RunFilter::default()
+    };
     let mut found = Vec::new();
-    let mut before = query.before;
     loop {
-        let skill = query.skill.clone();
-        let filter = RunFilter { skill, before, limit: limit + 1, ..RunFilter::default() };
-        let listed = server.runtime.runs(&filter)?;
-        let last = listed.last().map(|run| run.row.n);
+        let listed = match standing {
+            Some(standing) => server.runtime.runs_that_stand(standing, &filter)?,
+            None => server.runtime.runs(&filter)?,
+        };
+        filter.before = listed.last().map(|run| run.row.n);
         let is_end = listed.len() <= limit as usize;
         found.extend(listed.into_iter().filter(sees));
         if is_end || found.len() > limit as usize {
@@ -91,7 +97,6 @@ fn runs(server: &Server, identity: &Identity, query: &RunsQuery) -> Result<RunsP
             found.truncate(limit as usize);
             return Ok(page(&found, more));
         }
-        before = last;
     }
 }
 

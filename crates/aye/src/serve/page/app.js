@@ -162,7 +162,8 @@ export class App {
         this.draw();
       }}>Sound ${wishes.sound ? "on" : "off"}</button>
       <button type="button" class="quiet" aria-pressed=${wishes.notifications ? "true" : "false"} title="Show a notification of the browser for a new question" @click=${async () => {
-        await setNotifications(!wishes.notifications);
+        const wanted = !wishes.notifications;
+        if ((await setNotifications(wanted)) !== wanted) this.#show("This browser does not allow notifications of this page.");
         this.draw();
       }}>Notify ${wishes.notifications ? "on" : "off"}</button>
       <button type="button" class="quiet" title="Keyboard" @click=${() => this.#toggleHelp()}>Keys</button></div>`;

@@ -3,7 +3,7 @@
 /** Nothing of a run is known yet. */
 export function newRun(id) {
   return {
-    id, skill: "", started: null, startedBy: null, user: "", environment: null, inputs: {}, workspace: "", parent: null,
+    id, skill: "", started: null, startedBy: null, user: "", starter: "", environment: null, inputs: {}, workspace: "", parent: null,
     steps: new Map(), status: "running", ended: null, duration: null, message: null, state: null, outputs: {},
     questions: new Map(), memory: [], heals: [], decisions: [], waitsFor: null,
   };
@@ -27,6 +27,7 @@ const HANDLERS = {
     run.started = event.at;
     run.startedBy = event.started_by ?? null;
     run.user = event.driver?.user ?? "";
+    run.starter = event.starter ?? run.user;
     run.host = event.driver?.host ?? "";
     run.environment = event.environment ?? null;
     run.inputs = event.inputs ?? {};

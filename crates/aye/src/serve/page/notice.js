@@ -27,6 +27,8 @@ export const wishes = {
   },
   set sound(on) {
     localStorage.setItem("aye.sound", on ? "on" : "off");
+    // What it sounds like; and a browser plays nothing before a click.
+    if (on) chime();
   },
   get notifications() {
     return localStorage.getItem("aye.notifications") === "on" && globalThis.Notification?.permission === "granted";

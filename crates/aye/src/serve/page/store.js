@@ -242,7 +242,7 @@ function updateRow(store, row, event) {
     store.rows.set(event.run, {
       run: event.run, skill: event.skill, status: "running", waiting: 0, driven: true, step: null, message: null,
       environment: event.environment ?? null, workspace: event.workspace, user: event.driver?.user ?? "", parent: null,
-      started: event.at, updated: event.at, ended: null, duration_ms: null, n: event.n, started_by: event.started_by ?? null,
+      started: event.at, updated: event.at, ended: null, duration_ms: null, n: event.n, started_by: event.started_by ?? null, starter: event.starter ?? event.driver?.user ?? "",
     });
     return;
   }

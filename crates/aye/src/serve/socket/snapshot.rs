@@ -11,7 +11,7 @@ use crate::serve::server::Server;
 use crate::serve::views::{QuestionView, RunDetailView, Snapshot};
 
 /// How many runs and how many questions are listed.
-const RUNS: usize = 200;
+const RUNS: u32 = 200;
 const QUESTIONS: u32 = 200;
 /// How often it is tried again when something happens meanwhile.
 const TRIES: u32 = 5;
@@ -25,16 +25,16 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
         let n = journal.position()?;
         let mut runs = Vec::new();
         for status in [RunStatus::Running, RunStatus::Paused] {
-            let filter =
-                RunFilter { status: Some(status), limit: u32::MAX, ..RunFilter::default() };
+            // Those of other projects must not take the room of theirs.
+            let limit = if sees_all { RUNS } else { u32::MAX };
+            let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
             for row in journal.runs(&filter)? {
-                if runs.len() < RUNS && identity.sees(Path::new(&row.workspace)) {
+                if runs.len() < RUNS as usize && identity.sees(Path::new(&row.workspace)) {
                     runs.push(RunDetailView::read(&journal, &journal.listed(row)?)?);
                 }
             }
         }
         let mut questions = Vec::new();
-        // Those of other projects must not take the room of theirs.
         let limit = if sees_all { QUESTIONS } else { u32::MAX };
         for open in journal.open_questions_after(0, limit)? {
             if let Some(run) = journal.run(&open.row.run)?

@@ -49,6 +49,17 @@ pub(super) fn lists(place: &dyn Place) -> Kept {
     ensure!(first.len() == 1, "more than asked for");
     let rest = ids(RunFilter { before: Some(first[0].n), ..RunFilter::default() })?;
     ensure!(rest == ["second1234", "first12345"], "the next page: {rest:?}");
+    let text = |text: &str| RunFilter { text: Some(text.to_owned()), ..RunFilter::default() };
+    let found = ids(text("SECOND"))?;
+    ensure!(found == ["second1234"], "by a text: {found:?}");
+    // It is a text, not a pattern.
+    for odd in ["s_cond", "s%d", "\\"] {
+        let found = ids(text(odd))?;
+        ensure!(found.is_empty(), "`{odd}`: {found:?}");
+    }
+    let by = |by: &str| RunFilter { by: Some(by.to_owned()), ..RunFilter::default() };
+    let (own, others) = (ids(by(&first[0].starter))?, ids(by("nobody-here"))?);
+    ensure!(own == all && others.is_empty(), "by who started it: {own:?}, {others:?}");
     Ok(())
 }
 

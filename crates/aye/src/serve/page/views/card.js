@@ -7,8 +7,8 @@ import { ago, clock, countdown, duration, plain, prose, visible } from "../text.
 import { difference, unified } from "../diff.js";
 import { actions, hold } from "./answering.js";
 import { SIGNS } from "./signs.js";
+import { startedWords } from "./started.js";
 
-const STARTED = { terminal: "at a terminal", script: "by a script", assistant: "by an assistant", schedule: "by a schedule", web: "from the web page" };
 const CHANNELS = {
   terminal: "at a terminal", command: "with aye answer", desktop: "in a desktop dialog", editor: "in an editor", web: "on the web page",
   assistant: "through an assistant", elicited: "in an assistant's form", memory: "from memory", override: "with --yes",
@@ -71,7 +71,7 @@ function others(question, host) {
 function origin(question, run, host) {
   const around = question.path?.length || !run?.parent ? question.path ?? [] : [label(run.parent)];
   const path = [question.skill || run?.skill, ...around, question.step].filter(Boolean);
-  const who = run?.started ? `started ${STARTED[run.startedBy] ?? ""}${run.user ? ` for ${plain(run.user)}` : ""}` : "";
+  const who = run?.started ? `started ${startedWords(run.startedBy)} by ${plain(run.starter)}` : "";
   const parts = [
     html`<a href="#/runs/${question.run}">${path.map((part, at) => [at > 0 ? " › " : "", visible(part)])}</a>`,
     who,

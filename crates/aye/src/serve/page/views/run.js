@@ -8,8 +8,7 @@ import { card, proofWords } from "./card.js";
 import { logPanel } from "./log.js";
 import { retryPanel } from "./retry.js";
 import { runSign, SIGNS } from "./signs.js";
-
-const STARTED = { terminal: "at a terminal", script: "by a script", assistant: "by an assistant", schedule: "by a schedule", web: "from the web page" };
+import { startedWords } from "./started.js";
 
 export function runView(host, [id, stepName, execution], query) {
   const loaded = treeOf(host, id);
@@ -64,7 +63,7 @@ function head(run, sign, host) {
   const took = run.ended ? run.duration : host.now() - Date.parse(run.started);
   const parts = [
     html`<span class=${sign.tone}>${sign.word}${run.state ? ` (${plain(run.state)})` : ""}</span>`,
-    `started ${ago(run.started, host.now())} ${STARTED[run.startedBy] ?? ""}${run.user ? ` for ${plain(run.user)}` : ""}`,
+    `started ${ago(run.started, host.now())} ${startedWords(run.startedBy)} by ${plain(run.starter)}`,
     run.environment ? `environment ${plain(run.environment)}` : "", duration(took), run.stopping && !run.ended ? plain(run.stopping) : "",
     run.parent ? html`inside <a href="#/runs/${run.parent.run}">${visible(label(run.parent))}</a>` : "",
   ];

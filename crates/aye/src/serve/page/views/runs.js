@@ -3,10 +3,11 @@
 import { html, repeat } from "../vendor/lit-anser.js";
 import { ago, duration, plain, visible } from "../text.js";
 import { runSign } from "./signs.js";
+import { startedWords } from "./started.js";
 
 const STATUSES = ["running", "queued", "waiting", "paused", "cut-off", "completed", "failed", "cancelled"];
-// How many runs are read at once where only this page can filter them, and how many are wanted.
-const MANY = 500;
+const STARTERS = ["terminal", "script", "assistant", "schedule", "web"];
+// How many runs are read at once.
 const WANTED = 50;
 
 export function runsView(host, query) {
@@ -25,7 +26,8 @@ export function runsView(host, query) {
       <div class="field"><label for="filter-skill">Skill</label><input id="filter-skill" type="text" autocomplete="off" .value=${filter.skill} @change=${change("skill")} list="skill-names">
         <datalist id="skill-names">${[...new Set(rows.map((row) => row.skill))].map((name) => html`<option value=${name}></option>`)}</datalist></div>
       ${choice("status", "Status", STATUSES, filter.status, change("status"))}
-      <div class="field"><label for="filter-by">Started by</label><input id="filter-by" type="text" autocomplete="off" .value=${filter.by} @change=${change("by")}></div>
+      <div class="field"><label for="filter-by">Started by</label><input id="filter-by" type="text" autocomplete="off" .value=${filter.by} @change=${change("by")} list="starters" placeholder="a name, web, …">
+        <datalist id="starters">${[...new Set([...STARTERS, ...rows.map((row) => row.starter)])].map((name) => html`<option value=${name}></option>`)}</datalist></div>
     </form>
     ${list.error ? html`<p class="error" role="alert">${visible(list.error.message)}</p>` : ""}
     ${rows.length ? html`<ul class="list">${repeat(rows, (row) => row.run, (row) => line(row, host))}</ul>` : html`<p class="empty" role="status">${list.loading ? "Loading…" : "No runs."}</p>`}
@@ -42,7 +44,7 @@ function line(row, host) {
   const took = row.duration_ms ?? (row.ended ? null : host.now() - Date.parse(row.started));
   const about = [
     row.step && !row.ended ? `at ${plain(row.step)}` : "", row.waits_for ? `run ${row.waits_for} has the name ${plain(row.concurrency ?? "")}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
-    row.started_by ? `by ${row.started_by}` : "", plain(row.user ?? ""),
+    `started ${startedWords(row.started_by)} by ${plain(row.starter ?? row.user ?? "")}`,
   ].filter(Boolean).join(" · ");
   return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span>
     <span><span class="name">${visible(row.skill)}</span> <span class="soft mono">${row.run}</span> <span class=${sign.tone}>${sign.word}${row.waiting > 1 ? ` (${row.waiting})` : ""}</span></span>
@@ -53,31 +55,22 @@ function line(row, host) {
 function listOf(host, filter) {
   const key = JSON.stringify(filter);
   if (host.ui.runs?.key !== key) {
-    host.ui.runs = { key, filter, rows: [], next: null, loading: false, error: null, looked: 0 };
+    host.ui.runs = { key, filter, rows: [], next: null, loading: false, error: null };
     load(host, host.ui.runs);
   }
   return host.ui.runs;
 }
 
-/** Reads on, until there is a page of runs that fit. */
+/** Reads the next page of the runs that fit. */
 async function load(host, list) {
   list.loading = true;
-  const { filter } = list;
-  const here = filter.by || filter.text;
-  const path = new URLSearchParams({ limit: String(here ? MANY : WANTED) });
-  if (filter.skill) path.set("skill", filter.skill);
-  if (filter.status) path.set("status", filter.status);
-  let found = 0;
+  const path = new URLSearchParams({ limit: String(WANTED) });
+  for (const [name, wanted] of Object.entries(list.filter)) if (wanted) path.set(name, wanted);
+  if (list.next) path.set("before", String(list.next));
   try {
-    do {
-      if (list.next) path.set("before", String(list.next));
-      const page = await host.transport.get(`/runs?${path}`);
-      const fitting = page.runs.filter((row) => fits(row, filter));
-      list.rows.push(...fitting);
-      list.looked += page.runs.length;
-      list.next = page.next;
-      found += fitting.length;
-    } while (list.next && found < WANTED && host.ui.runs === list);
+    const page = await host.transport.get(`/runs?${path}`);
+    list.rows.push(...page.runs);
+    list.next = page.next;
     list.error = null;
   } catch (error) {
     list.error = error;
@@ -89,8 +82,8 @@ async function load(host, list) {
 function fits(row, filter) {
   const text = filter.text.toLowerCase();
   return (!filter.skill || row.skill === filter.skill) && (!filter.status || row.status === filter.status)
-    && (!filter.by || row.user === filter.by || row.started_by === filter.by)
-    && (!text || [row.run, row.skill, row.step, row.message, row.environment, row.user].some((one) => one?.toLowerCase().includes(text)));
+    && (!filter.by || row.starter === filter.by || row.started_by === filter.by)
+    && (!text || [row.run, row.skill, row.step, row.message, row.environment, row.starter].some((one) => one?.toLowerCase().includes(text)));
 }
 
 /** What was listed, as it is now, with what began since. */
