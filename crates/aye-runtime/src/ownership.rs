@@ -50,7 +50,7 @@ impl Other {
     }
 
     /// Who can exchange a file of ours in this directory.
-    fn in_directory(about: &Metadata) -> Option<Self> {
+    pub fn in_directory(about: &Metadata) -> Option<Self> {
         if !is_ours(about.uid()) && has_name(about.uid()) {
             return Some(Self::Owner);
         }

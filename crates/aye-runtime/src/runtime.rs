@@ -5,6 +5,8 @@ mod secret_source;
 mod skill_loader;
 mod user;
 
+pub use user::account_name;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -8,11 +8,12 @@ use crate::origin;
 /// up once.
 pub(super) fn name() -> String {
     static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(look_up).clone()
+    NAME.get_or_init(|| account_name(origin::real_user())).clone()
 }
 
-fn look_up() -> String {
-    let uid = origin::real_user().to_string();
+/// The name of a user of the operating system; its number, if it has none.
+pub fn account_name(uid: u32) -> String {
+    let uid = uid.to_string();
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = passwd.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -57,14 +57,16 @@ pub(crate) fn token(runtime: &Runtime) -> Result<(PathBuf, String), Error> {
 }
 
 /// The service itself, for whatever serves it at this port; a page of another port is
-/// a stranger. Without one, whoever serves it has looked at the origin.
+/// a stranger. Without one, whoever serves it has looked at host and origin.
 fn service(server: &Arc<ServerState>, port: Option<u16>) -> Service {
     let server = Arc::clone(server);
-    let port = port.map_or_else(|| "*".to_owned(), |port| port.to_string());
-    let config =
-        StreamableHttpServerConfig::default().enforce_origin_validation().with_allowed_origins(
+    let config = StreamableHttpServerConfig::default();
+    let config = match port {
+        Some(port) => config.enforce_origin_validation().with_allowed_origins(
             ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{port}")),
-        );
+        ),
+        None => config.disable_allowed_hosts(),
+    };
     StreamableHttpService::new(
         move || Ok(Assistant::new(Arc::clone(&server))),
         Arc::new(LocalSessionManager::default()),

@@ -22,6 +22,9 @@ pub(crate) struct Announcement {
     pub(crate) pid: u32,
     /// What programs of this user show to it.
     pub(crate) token: String,
+    /// The file to verify its certificate with, if the server made it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) certificate: Option<PathBuf>,
 }
 
 /// The right to be the server of a home; given back when dropped.
@@ -70,15 +73,22 @@ impl OnlyServer {
     }
 
     /// Writes where the server is.
-    pub(crate) fn announce(&self, url: &str, token: &str) -> Result<(), Error> {
+    pub(crate) fn announce(
+        &self,
+        url: &str,
+        token: &str,
+        certificate: Option<PathBuf>,
+    ) -> Result<Announcement, Error> {
         let (url, pid, token) = (url.to_owned(), std::process::id(), token.to_owned());
-        let text = serde_json::to_string(&Announcement { url, pid, token }).unwrap_or_default();
+        let announced = Announcement { url, pid, token, certificate };
+        let text = serde_json::to_string(&announced).unwrap_or_default();
         let path = self.home.join(FILE);
         replace(&path, text.as_bytes()).map_err(|source| Error::File {
             doing: "write",
             path: path.clone(),
             source,
-        })
+        })?;
+        Ok(announced)
     }
 }
 
@@ -117,7 +127,7 @@ fn open(path: &Path, truncate: bool) -> std::io::Result<File> {
 }
 
 /// Written whole under another name, then put in place: nobody reads half of it.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
     // Whatever stands there is not ours to write to.
     let _ = fs::remove_file(&draft);
@@ -135,7 +145,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let server = OnlyServer::take(home.path()).expect("nobody else is there");
         let token = server.token().expect("a token");
-        server.announce("http://127.0.0.1:1", &token).expect("written");
+        server.announce("http://127.0.0.1:1", &token, None).expect("written");
         let file = home.path().join(FILE);
         let mode = fs::metadata(&file).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

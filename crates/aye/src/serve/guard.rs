@@ -27,6 +27,8 @@ pub(super) struct Connection {
     pub(super) account: Option<String>,
     /// It came through a unix socket: names of hosts mean nothing there.
     pub(super) is_unix: bool,
+    /// It came from another machine.
+    pub(super) elsewhere: bool,
     /// Its client has shown who it is.
     pub(super) known: Arc<AtomicBool>,
 }
@@ -35,6 +37,7 @@ pub(super) struct Connection {
 #[derive(Debug, Clone)]
 pub(super) struct HalfSession {
     pub(super) cookie: String,
+    pub(super) elsewhere: bool,
 }
 
 /// What can be had without a token: nothing that tells or changes anything.
@@ -93,6 +96,7 @@ fn check(
     let is_socket = request.uri().path() == "/ws";
     match authenticate(server, request.headers(), connection, is_socket)? {
         Found::Identity(identity) => {
+            must_be_here(&identity, connection.is_some_and(|connection| connection.elsewhere))?;
             let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
             if changes && identity.is_session() && !request.headers().contains_key(header::ORIGIN) {
                 let detail = "a browser says where a request comes from: `Origin` is missing";
@@ -147,9 +151,22 @@ fn authenticate(
         },
         // A browser cannot send headers of its own with a socket.
         None if is_socket && server.people()?.knows_cookie(&cookie) => {
-            Ok(Found::HalfSession(HalfSession { cookie }))
+            let elsewhere = connection.is_some_and(|connection| connection.elsewhere);
+            Ok(Found::HalfSession(HalfSession { cookie, elsewhere }))
         }
         None => Err(unknown(server, "the session needs the header `X-Aye-Secret`")),
+    }
+}
+
+/// The account of the server is someone on its machine: from elsewhere come people.
+pub(super) fn must_be_here(identity: &Identity, elsewhere: bool) -> Result<(), Problem> {
+    match identity.is_local() && elsewhere {
+        false => Ok(()),
+        true => {
+            let detail = "the account of the server counts on its own machine only";
+            Err(Problem::new(Code::Forbidden, detail)
+                .hint("use the link or the token of a person: `aye people add NAME`"))
+        }
     }
 }
 

@@ -81,6 +81,11 @@ impl Identity {
         self.person.as_ref().is_some_and(|known| known.has_tokens_of(person))
     }
 
+    /// Whether the account of the operating system is still this person's.
+    pub(crate) fn has_account_of(&self, person: &Person) -> bool {
+        self.person.as_ref().is_some_and(|known| known.account == person.account)
+    }
+
     pub(crate) fn is_session(&self) -> bool {
         matches!(self.access, Access::Session { .. })
     }

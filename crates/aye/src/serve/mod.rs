@@ -22,6 +22,7 @@ mod guard;
 mod hub;
 mod identity;
 mod listen;
+mod local_socket;
 mod metrics;
 mod page;
 mod presence;
@@ -31,9 +32,11 @@ mod server;
 mod socket;
 mod start_queue;
 mod taking_up;
+mod tls;
 #[cfg(test)]
 mod typescript;
 mod views;
 
 pub(crate) use announce::running;
 pub(crate) use listen::{Options, serve};
+pub(crate) use tls::Certificate;

@@ -178,6 +178,7 @@ impl Server {
             Access::Account if identity.is_local() => Some(self.local(&people, Access::Account)),
             Access::Account => people
                 .named(&identity.name)
+                .filter(|person| identity.has_account_of(person))
                 .map(|person| Identity::of(person, identity.access.clone())),
         }
     }

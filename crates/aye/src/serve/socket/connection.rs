@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use crate::harmless::json_line;
 use crate::serve::clients::{Client, Heard};
-use crate::serve::guard::HalfSession;
+use crate::serve::guard::{HalfSession, must_be_here};
 use crate::serve::hub::Frame;
 use crate::serve::identity::{ClientKind, Identity};
 use crate::serve::metrics::Metrics;
@@ -317,7 +317,10 @@ async fn introduce(
     };
     let secret = hello.secret.clone().unwrap_or_default();
     match server.of_session(&half.cookie, &secret) {
-        Ok(Some(identity)) => Ok((identity, hello)),
+        Ok(Some(identity)) => match must_be_here(&identity, half.elsewhere) {
+            Ok(()) => Ok((identity, hello)),
+            Err(problem) => Err(End::Refused(problem)),
+        },
         Ok(None) => Err(unknown("the session is not valid")),
         Err(problem) => Err(End::Refused(problem)),
     }

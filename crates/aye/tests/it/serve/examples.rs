@@ -49,7 +49,8 @@ fn fits(example: &Value, real: &Value, place: &str) {
 #[test]
 fn the_commands_run() {
     let server = Served::with(&[("release", RELEASE)]);
-    let example = examples("sh").into_iter().find(|example| example.contains("curl")).unwrap();
+    let example =
+        examples("sh").into_iter().find(|example| example.contains("jq -r .url")).unwrap();
     let ran = Command::new("bash")
         .args(["-ec", example])
         .env("AYE_HOME", server.home())

@@ -8,4 +8,5 @@ mod examples;
 mod guarding;
 mod people;
 mod presence;
+mod remote;
 mod socket;

@@ -1,6 +1,7 @@
 //! The socket: a snapshot, then every event once.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -256,54 +257,68 @@ steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' }
     until("it is dropped", || dropped().as_deref() == Some("1"));
 }
 
-/// The same events for every client, whenever the server was killed.
+/// Reads events until there are so many, or the server is gone.
+fn read_events(mut socket: Socket, most: usize, heard: &AtomicUsize) -> Vec<Value> {
+    while socket.seen.len() < most {
+        let Some(message) = socket.next() else { break };
+        if message["seq"].is_u64() {
+            socket.seen.push(message);
+            heard.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    socket.seen
+}
+
+/// The same events for every client, whenever the server was killed: while runs are
+/// started and driven, with one client that reads everything and others that left before.
 #[test]
 fn killed_at_random_every_client_ends_with_the_same_events() {
     let mut server = Served::with(&[("go", STEPS), ("gate", GATE)]);
     let mut seed = 0x2545_f491_4f6c_dd1d_u64 ^ u64::from(std::process::id());
-    let mut random = move || {
+    let mut random = move |below: usize| {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        seed
+        usize::try_from(seed % below as u64).unwrap()
     };
     let mut known: Vec<Vec<Value>> = vec![Vec::new(); 3];
-    for round in 0..6 {
-        let mut clients: Vec<Socket> = known
+    let number = |event: &Value| event["n"].as_u64().unwrap();
+    for _ in 0..5 {
+        let (limits, kill_after) = ([usize::MAX, random(10), random(20)], random(16));
+        let sockets: Vec<Socket> = known
             .iter()
-            .map(|events| {
-                let after = events.last().map_or(0, |event: &Value| event["n"].as_u64().unwrap());
-                let mut socket = server.socket(&format!("/ws?after={after}"));
-                socket.snapshot();
-                socket
-            })
+            .map(|events| server.socket(&format!("/ws?after={}", events.last().map_or(0, number))))
             .collect();
-        for skill in ["go", "gate"] {
-            let _ = server.aye(&["run", skill, "--detach"]).ok();
-        }
-        let wanted = random() % 12;
-        let mut heard = 0;
-        while heard < wanted {
-            let Some(message) = clients[0].next() else { break };
-            if message["seq"].is_u64() {
-                clients[0].seen.push(message);
-                heard += 1;
-            }
-        }
-        if round < 5 {
+        let load: Vec<_> =
+            ["go", "gate", "go"].map(|skill| server.start(&["run", skill, "--detach"])).into();
+        let first = AtomicUsize::new(0);
+        let others = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            let counts = [&first, &others, &others];
+            let readers: Vec<_> = sockets
+                .into_iter()
+                .zip(limits)
+                .zip(counts)
+                .map(|((socket, most), heard)| {
+                    scope.spawn(move || read_events(socket, most, heard))
+                })
+                .collect();
+            until("so many events", || first.load(Ordering::Relaxed) >= kill_after);
             server.kill();
-        }
-        for (client, events) in clients.iter_mut().zip(&mut known) {
-            events.append(&mut client.seen);
-        }
-        drop(clients);
-        if round < 5 {
-            server.restart();
-        }
+            for (reader, events) in readers.into_iter().zip(&mut known) {
+                events.extend(reader.join().unwrap());
+            }
+        });
+        load.into_iter().for_each(|child| assert_eq!(server.finish(child).code, 0));
+        server.restart();
     }
+    until("what runs by itself has ended", || {
+        server.get("/api/v1/runs?status=running").ok()["runs"] == json!([])
+    });
     let last = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    assert!(last >= 5 * 16, "{last} events");
     for events in &mut known {
-        let after = events.last().map_or(0, |event| event["n"].as_u64().unwrap());
+        let after = events.last().map_or(0, number);
         if after < last {
             let mut socket = server.socket(&format!("/ws?after={after}"));
             socket.snapshot();
@@ -311,11 +326,8 @@ fn killed_at_random_every_client_ends_with_the_same_events() {
                 .until("the last event", |message| message["n"] == last && message["seq"].is_u64());
             events.append(&mut socket.seen);
         }
-        let numbers: Vec<u64> = events.iter().map(|event| event["n"].as_u64().unwrap()).collect();
-        let whole: Vec<u64> = (1..=*numbers.last().unwrap()).collect();
-        assert_eq!(numbers, whole, "each event once");
+        let numbers: Vec<u64> = events.iter().map(number).collect();
+        assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "each event once");
     }
-    for n in 0..usize::try_from(last).unwrap() {
-        assert!(known.iter().all(|events| events[n] == known[0][n]), "event {n}");
-    }
+    assert!(known.iter().all(|events| *events == known[0]), "the same for everybody");
 }

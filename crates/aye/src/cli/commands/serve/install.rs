@@ -9,16 +9,15 @@ use serde_json::json;
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
 
-use super::ADDRESS;
+use super::ListenArgs;
 
 const UNIT: &str = "aye-serve.service";
 
 // Options of `aye serve install`.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
-    /// Where to listen
-    #[arg(long, value_name = "ADDRESS", default_value = ADDRESS)]
-    pub listen: String,
+    #[command(flatten)]
+    pub place: ListenArgs,
     /// Print the unit and write nothing
     #[arg(long)]
     pub print: bool,
@@ -30,7 +29,7 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
         path: "aye".into(),
         source,
     })?;
-    let unit = unit(&program, &context.home, &context.directory, &args.listen);
+    let unit = unit(&program, &context.home, &context.directory, &args.place);
     if args.print {
         print(&unit)?;
         return Ok(0);
@@ -59,7 +58,8 @@ fn directory(context: &Context) -> Result<PathBuf, Error> {
 }
 
 /// The unit. Stopping it stops the server alone: runs are processes of their own.
-fn unit(program: &Path, home: &Path, directory: &Path, listen: &str) -> String {
+fn unit(program: &Path, home: &Path, directory: &Path, place: &ListenArgs) -> String {
+    let words: Vec<String> = place.words(directory).iter().map(|word| quoted(word)).collect();
     let word = |path: &Path| quoted(&path.to_string_lossy());
     format!(
         "[Unit]\n\
@@ -67,7 +67,7 @@ fn unit(program: &Path, home: &Path, directory: &Path, listen: &str) -> String {
          Documentation=man:aye(1)\n\
          \n\
          [Service]\n\
-         ExecStart={} serve --home {} --listen {}\n\
+         ExecStart={} serve --home {} {}\n\
          WorkingDirectory={}\n\
          KillMode=process\n\
          Restart=on-failure\n\
@@ -76,7 +76,7 @@ fn unit(program: &Path, home: &Path, directory: &Path, listen: &str) -> String {
          WantedBy=default.target\n",
         word(program),
         word(home),
-        quoted(listen),
+        words.join(" "),
         directory.to_string_lossy().replace('%', "%%"),
     )
 }
@@ -99,15 +99,20 @@ mod tests {
 
     #[test]
     fn stopping_the_unit_stops_no_run() {
-        let unit = unit(
-            Path::new("/usr/bin/aye"),
-            Path::new("/home/a b/100%"),
-            Path::new("/w"),
-            "127.0.0.1:8740",
-        );
+        let place = ListenArgs {
+            listen: "127.0.0.1:8740".to_owned(),
+            host: Vec::new(),
+            remote: true,
+            tls_cert: None,
+            tls_key: None,
+            tls_self_signed: true,
+            socket: Some("aye.sock".into()),
+        };
+        let (program, home) = (Path::new("/usr/bin/aye"), Path::new("/home/a b/100%"));
+        let unit = unit(program, home, Path::new("/w"), &place);
         assert!(unit.contains("\nKillMode=process\n"), "{unit}");
-        let line =
-            "ExecStart=/usr/bin/aye serve --home \"/home/a b/100%%\" --listen 127.0.0.1:8740\n";
+        let line = "ExecStart=/usr/bin/aye serve --home \"/home/a b/100%%\" \
+            --listen 127.0.0.1:8740 --remote --tls-self-signed --socket /w/aye.sock\n";
         assert!(unit.contains(line), "{unit}");
     }
 }
