@@ -318,11 +318,11 @@ mod tests {
 
     #[test]
     fn others_reach_it_only_encrypted_and_by_a_name() {
-        let open = address(&options("192.0.2.7:0", &[], None)).err().expect("refused");
+        let open = address(&options("192.0.2.7:0", &[], None)).expect_err("refused");
         assert!(open.to_string().contains("has to be encrypted"), "{open}");
         let tls = || Some(Certificate::SelfSigned);
         assert!(address(&options("192.0.2.7:0", &[], tls())).is_ok());
-        let every = address(&options("0.0.0.0:0", &[], tls())).err().expect("refused");
+        let every = address(&options("0.0.0.0:0", &[], tls())).expect_err("refused");
         assert!(every.hint().is_some_and(|hint| hint.contains("--host")), "{every}");
         let unsaid = Options { remote: false, ..options("192.0.2.7:0", &[], tls()) };
         assert!(address(&unsaid).is_err());
