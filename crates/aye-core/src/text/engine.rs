@@ -10,7 +10,7 @@ use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 
 use super::moment::Moment;
-use super::{compare, filters, functions};
+use super::{compare, filters, functions, not_given};
 
 /// Bounds the work of one template: loops over long lists are not programs.
 const FUEL: u64 = 1_000_000;
@@ -65,6 +65,7 @@ fn make(undefined: UndefinedBehavior) -> Environment<'static> {
     functions::add(&mut engine);
     compare::add(&mut engine);
     filters::add(&mut engine);
+    not_given::add(&mut engine);
     engine
 }
 

@@ -18,6 +18,7 @@ mod functions;
 pub(crate) mod keys;
 mod missing;
 mod moment;
+mod not_given;
 mod python_fallback;
 mod render;
 mod scope;

@@ -1,5 +1,6 @@
 //! Rendering.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::error_code::ErrorCode;
@@ -12,6 +13,7 @@ use super::apart::{Work, apart};
 use super::compare::guarded;
 use super::engine::{engine, is_function};
 use super::missing::undefined;
+use super::not_given::{checked, missing_inputs};
 use super::python_fallback::{Spliced, calls_foreign, calls_now, outside_quotes};
 use super::scope::{Expressions, Scope};
 use super::weigh::{Effort, tame, weigh};
@@ -88,7 +90,9 @@ pub fn names_in_with(
         return Ok(Vec::new());
     }
     weigh(template, false)?;
-    with_template(engine(false), &tame(template, false), expressions, |compiled, spliced| {
+    let missing = BTreeSet::new();
+    let template = tame(template, false);
+    with_template(engine(false), &template, &missing, expressions, |compiled, spliced| {
         with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
     })?
 }
@@ -143,14 +147,17 @@ fn without_method(mut name: String) -> String {
     name
 }
 
-/// Reads a template, once if it is plain Jinja, and hands it on.
+/// Reads a template, once if it is plain Jinja, and hands it on. The inputs
+/// that are `missing` are not to be written to its text.
 pub(super) fn with_template<T>(
     engine: &Environment<'_>,
     template: &str,
+    missing: &BTreeSet<String>,
     expressions: Option<&dyn Expressions>,
     then: impl FnOnce(&Template<'_, '_>, &Spliced<'_>) -> T,
 ) -> Result<T, TextError> {
-    let wrong = match engine.template_from_named_str("template", &guarded(template, false)) {
+    let ready = |template: &str| checked(&guarded(template, false), missing).into_owned();
+    let wrong = match engine.template_from_named_str("template", &ready(template)) {
         Ok(compiled)
             if !calls_now(template)
                 && !calls_foreign(template, &compiled.undeclared_variables(false)) =>
@@ -161,7 +168,7 @@ pub(super) fn with_template<T>(
         Err(_) => engine.template_from_named_str("template", template).err(),
     };
     let spliced = Spliced::template(template, engine, expressions);
-    match engine.template_from_named_str("template", &guarded(&spliced.text, false)) {
+    match engine.template_from_named_str("template", &ready(&spliced.text)) {
         Ok(compiled) => Ok(then(&compiled, &spliced)),
         // What is wrong is said of the template as it was written.
         Err(error) => Err(explain(&wrong.unwrap_or(error), None, &[])),
@@ -292,7 +299,9 @@ pub(super) fn render_with(
     scope: &Scope,
     to: impl Write,
 ) -> Result<(), TextError> {
-    with_template(engine, template, scope.world.names.expressions(), |compiled, spliced| {
+    let missing = if template.contains("inputs") { missing_inputs(scope) } else { BTreeSet::new() };
+    let expressions = scope.world.names.expressions();
+    with_template(engine, template, &missing, expressions, |compiled, spliced| {
         let to = Limited { to, left: LONGEST };
         let rendered = compiled.render_captured_to(spliced.context(scope), to);
         rendered.map(drop).map_err(|error| {

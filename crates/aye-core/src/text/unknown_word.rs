@@ -1,5 +1,7 @@
 //! Filters and tests that a template uses and nobody has.
 
+use std::collections::BTreeSet;
+
 use minijinja::ErrorKind;
 
 use super::engine::engine;
@@ -27,7 +29,9 @@ pub fn unknown_word_in(
     }
     // What is not Jinja is taken out before.
     weigh(template, false)?;
-    with_template(engine(false), &tame(template, false), expressions, |_, spliced| {
+    let missing = BTreeSet::new();
+    let template = tame(template, false);
+    with_template(engine(false), &template, &missing, expressions, |_, spliced| {
         expressions_in(&spliced.text).into_iter().find_map(|at| unknown(&spliced.text[at]))
     })
 }

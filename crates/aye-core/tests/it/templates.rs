@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aye_core::secrets::Secrets;
 use aye_core::text::{
-    Scope, World, holds, names_in, names_in_condition, render, render_value, text, unknown_word_in,
+    Scope, Verbatim, World, holds, names_in, names_in_condition, render, render_value, shell_script, text, unknown_word_in,
     unknown_word_in_condition,
 };
 use serde_json::{Value, json};
@@ -53,6 +53,60 @@ fn one_expression_keeps_its_type() {
         render_value(&all, &scope()).unwrap(),
         json!({ "a": [7, 1, null], "b": { "c": "f00" } })
     );
+}
+
+/// A scope with inputs of which one was not given.
+fn without_note(lenient: bool) -> Scope {
+    let inputs = json!({ "note": null, "commit": "abc" });
+    let Value::Object(inputs) = inputs else { unreachable!() };
+    Scope { inputs: Arc::new(inputs.into_iter().collect()), lenient, ..scope() }
+}
+
+#[test]
+fn an_input_that_was_not_given_is_not_written_to_a_text() {
+    let scope = without_note(false);
+    for template in [
+        "note: {{ inputs.note }}",
+        "{{ inputs['note'] }}/old",
+        "{{ inputs.note | quote }}",
+        "{{ inputs.note | upper }}!",
+        "{{ inputs.note if n == 7 else inputs.commit }}.",
+    ] {
+        let error = text(template, &scope).unwrap_err();
+        assert_eq!(error.message, "`inputs.note` has no value: it was not given", "{template}");
+        assert_eq!(
+            error.hint.as_deref(),
+            Some(
+                "write `inputs.note or ''` if it may be missing, or declare a `default` for the \
+                 input"
+            )
+        );
+    }
+    let script = shell_script("rm -r {{ inputs.note }}/old", &scope, Verbatim::Anything);
+    assert!(script.unwrap_err().message.contains("`inputs.note` has no value"));
+    // What asks first, or says what to write instead, works.
+    for (template, shown) in [
+        ("{{ inputs.note or 'none given' }}", "none given"),
+        ("{{ inputs.note | default('all') }}", "all"),
+        ("{{ inputs.note | d }}.", "."),
+        ("{% if inputs.note %}{{ inputs.note }}{% else %}-{% endif %}", "-"),
+        ("{{ inputs.note is none }} {{ inputs.commit }}", "True abc"),
+        ("{{ inputs.note | length }}", "0"),
+        // Another value that is nothing is no input.
+        ("{{ nothing }} {% if inputs.note %}{{ inputs.note }}{% endif %}", "None "),
+    ] {
+        assert_eq!(text(template, &scope).unwrap(), shown, "{template}");
+    }
+    // Data stays data, and a condition is false.
+    assert_eq!(render("{{ inputs.note }}", &scope).unwrap(), json!(null));
+    assert!(!holds("inputs.note", &scope).unwrap());
+}
+
+#[test]
+fn in_a_lenient_skill_an_input_that_was_not_given_is_empty() {
+    let scope = without_note(true);
+    assert_eq!(text("<{{ inputs.note }}>", &scope).unwrap(), "<>");
+    assert_eq!(text("<{{ inputs.note | upper }}>", &scope).unwrap(), "<>");
 }
 
 #[test]
