@@ -76,6 +76,7 @@ impl State {
         Ok(Self {
             run: event.run.clone(),
             seq: event.seq,
+            yes: started.yes,
             started,
             started_at: event.at,
             updated_at: event.at,

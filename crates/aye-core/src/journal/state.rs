@@ -32,6 +32,9 @@ pub struct State {
     pub phase: Phase,
     /// Who drives it, or did last.
     pub driver: Driver,
+    /// `--yes` answers its questions: until it ends. Whoever tries a failed run
+    /// again did not say so.
+    pub yes: bool,
     /// The epoch of the lease under which it was last driven.
     pub epoch: u64,
     /// How often each fix from memory was used.

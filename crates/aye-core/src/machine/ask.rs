@@ -119,7 +119,7 @@ impl Machine {
             }
         }
         // A yes in advance is for whatever comes.
-        let in_advance = self.state.started.yes && question.takes_yes();
+        let in_advance = self.state.yes && question.takes_yes();
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
             let Covered { facts, not_covered } = match self.covered(coverage, &seen, world) {

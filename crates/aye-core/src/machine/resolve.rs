@@ -20,7 +20,7 @@ use super::validate_answer::validate_answer;
 impl Machine {
     /// What `--yes` says to this question; nothing where it may not answer.
     pub(super) fn override_answer(&self, question: &Question, world: &World) -> Option<Answer> {
-        if !self.state.started.yes {
+        if !self.state.yes {
             return None;
         }
         let by = self.state.started.driver.user.clone();

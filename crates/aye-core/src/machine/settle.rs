@@ -81,7 +81,7 @@ impl Machine {
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
             // Anyone who was asked inside a nested step has decided already.
             None => {
-                let someone = self.state.driver.attended && !self.state.started.yes;
+                let someone = self.state.driver.attended && !self.state.yes;
                 failed && someone && !step.action.is_nested()
             }
         }

@@ -87,7 +87,7 @@ impl Driver<'_> {
         };
         let mut path = self.lane(parent).path.clone();
         path.push(child.parent.label());
-        let started = around.state().started.clone();
+        let (started, around_yes) = (around.state().started.clone(), around.state().yes);
         if known.is_some() {
             let events = self.parts.store.events(&run, 0)?;
             let Prepared { flow, secrets, outer, .. } = prepared;
@@ -107,7 +107,7 @@ impl Driver<'_> {
             workspace: started.workspace,
             environment: started.environment,
             range: None,
-            yes: started.yes,
+            yes: around_yes,
             driver: started.driver,
             parent: Some(child.parent),
             outer,

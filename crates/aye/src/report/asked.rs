@@ -39,7 +39,7 @@ impl AskedQuestions {
         let line = match &event.kind {
             EventKind::ConfirmationRequired(question) => {
                 self.note(question, paint);
-                state.started.yes.then(|| self.not_counted(question, paint))?
+                state.yes.then(|| self.not_counted(question, paint))?
             }
             EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
                 self.closing(&answered.question, event, paint)

@@ -56,6 +56,7 @@ impl State {
         }
         let record = self.steps.get(&step);
         let code = record.and_then(|record| record.process.as_ref()?.exit_code);
+        self.yes = false;
         self.end_message = None;
         self.decided_by = None;
         self.current = Some(step.clone());

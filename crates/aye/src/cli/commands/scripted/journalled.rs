@@ -81,7 +81,7 @@ impl Report for InboxReport<'_> {
     fn event(&mut self, _: Place<'_>, event: &Event, state: &State) {
         if let EventKind::ConfirmationRequired(question) = &event.kind
             && self.says
-            && !state.started.yes
+            && !state.yes
         {
             say(&entry(question, self.context));
         }
