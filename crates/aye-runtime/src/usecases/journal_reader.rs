@@ -13,7 +13,7 @@ use crate::fmt::escape_control_line;
 use crate::runtime::Runtime;
 use crate::store::{Found, QuestionRow, RunFilter, RunRow, Source, Store};
 
-use super::loaded_run::LoadedRun;
+use super::loaded_run::{LoadedRun, TextArguments};
 use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
 use super::run_views::{
     ListedRun, OpenQuestion, Overview, RunDetails, RunHistory, find_run, listed, open_question,
@@ -103,6 +103,15 @@ impl JournalReader {
     /// A run with its skill.
     pub fn load(&self, row: &RunRow, runtime: &Runtime) -> Result<LoadedRun, Error> {
         LoadedRun::read(&*self.store, row, runtime)
+    }
+
+    /// Which arguments of a step of a run are text; nothing is known where the
+    /// skill cannot be read.
+    pub fn text_arguments(&self, row: &RunRow, step: &str, runtime: &Runtime) -> TextArguments {
+        match self.load(row, runtime) {
+            Ok(run) => run.text_arguments(step, runtime),
+            Err(_) => TextArguments::Some(Vec::new()),
+        }
     }
 
     /// Where a run stands.

@@ -8,7 +8,7 @@ use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
-use aye_core::skill::InputSpec;
+use aye_core::skill::{Action, InputSpec};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -18,6 +18,24 @@ use crate::skills::{SkillFile, skill_name};
 use crate::store::{RunRow, RunStatus, Store};
 
 use super::warning::Warning;
+
+/// Which arguments of a step are text, whatever is written for them.
+pub enum TextArguments {
+    /// Those of a command, a script or a block.
+    All,
+    /// These.
+    Some(Vec<String>),
+}
+
+impl TextArguments {
+    /// Whether this one is.
+    pub fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(names) => names.iter().any(|one| one == name),
+        }
+    }
+}
 
 /// A run, with the skill it was started with.
 pub struct LoadedRun {
@@ -82,6 +100,21 @@ impl LoadedRun {
         }
         let machine = self.machine(runtime, Secrets::default()).ok()?;
         machine.arguments(step, &runtime.world(Path::new(&self.row.workspace)))
+    }
+
+    /// Which arguments of a step are text.
+    pub fn text_arguments(&self, step: &str, runtime: &Runtime) -> TextArguments {
+        let action = self.flow.find(step).map(|node| &self.flow.nodes[node].step.action);
+        match action {
+            Some(Action::Command { .. } | Action::Shell { .. } | Action::Compute { .. }) => {
+                TextArguments::All
+            }
+            _ => {
+                let args = self.arguments(step, runtime).unwrap_or_default();
+                let text = args.into_iter().filter(|(_, value)| value.is_string());
+                TextArguments::Some(text.map(|(name, _)| name).collect())
+            }
+        }
     }
 
     /// The secrets that the journal does not keep, that nothing says where to

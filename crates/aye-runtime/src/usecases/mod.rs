@@ -62,7 +62,7 @@ pub use call_tool::{CallOutcome, CallRequest};
 pub use change_skill::{APPLY, ChangeRequest, SkillChange, receive_change};
 pub use desktop::DesktopPrompters;
 pub use journal_reader::JournalReader;
-pub use loaded_run::LoadedRun;
+pub use loaded_run::{LoadedRun, TextArguments};
 pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;
 pub use notify::ListedChannel;

@@ -24,7 +24,7 @@ use crate::report::event_json;
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::usecases::{
-    JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription,
+    JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription, TextArguments,
 };
 
 use super::changes::Changes;
@@ -189,7 +189,8 @@ pub(super) fn answer(
             None => given.value.clone(),
         };
         let choice = given.value.clone();
-        let edits = edits(args, &choice)?;
+        let text = || journal.text_arguments(&row, &question.step, context);
+        let edits = edits(args, &choice, text)?;
         let scope = args.remember.map(AnswerScope::from);
         let scope = scope.or(given.remember.then_some(AnswerScope::Step));
         let code = code_for(&question, asked.as_ref(), &given)?;
@@ -229,8 +230,12 @@ pub(super) fn answer(
 }
 
 /// What a failed step is given differently.
-fn edits(args: &AnswerArgs, choice: &str) -> Result<Option<Edits>, Error> {
-    match (args.changes.edits(args.remember)?, choice) {
+fn edits(
+    args: &AnswerArgs,
+    choice: &str,
+    text: impl FnOnce() -> TextArguments,
+) -> Result<Option<Edits>, Error> {
+    match (args.changes.edits(args.remember, text)?, choice) {
         (Some(_), choice) if choice != "edit" => {
             let hint = format!("write `aye answer {} edit --set …`", args.question);
             Err(Error::usage("`--set` goes with the choice `edit`", hint))

@@ -4,6 +4,7 @@ use aye_core::question::{Edits, FixScope};
 use clap::Args;
 
 use aye_runtime::error::Error;
+use aye_runtime::usecases::TextArguments;
 
 use super::answer::Reach;
 use super::given;
@@ -11,7 +12,8 @@ use super::given;
 // What a failed step is given differently.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Changes {
-    /// What a failed step is given differently; repeat it. JSON, or plain text
+    /// What a failed step is given differently; repeat it. Text where the step
+    /// is given text, else JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// With `--set`: everything that is not named is left out
@@ -20,12 +22,17 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The changes, and whether they are kept; none if there are none.
-    pub(super) fn edits(&self, remember: Option<Reach>) -> Result<Option<Edits>, Error> {
+    /// The changes, and whether they are kept; none if there are none. Which
+    /// arguments are text is asked of `text_arguments`.
+    pub(super) fn edits(
+        &self,
+        remember: Option<Reach>,
+        text_arguments: impl FnOnce() -> TextArguments,
+    ) -> Result<Option<Edits>, Error> {
         if self.set.is_empty() {
             return Ok(None);
         }
-        let set = given::values(&self.set)?;
+        let set = given::values(&self.set, &text_arguments())?;
         Ok(Some(Edits { set, only: self.only, remember: remember.map(FixScope::from) }))
     }
 }

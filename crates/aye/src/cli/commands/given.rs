@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use aye_runtime::error::Error;
+use aye_runtime::usecases::TextArguments;
 
 /// `-i k=v` and `--inputs FILE`; what stands on the command line wins.
 pub(super) fn collect(
@@ -38,19 +39,20 @@ pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error>
     Ok(texts)
 }
 
-/// `--set k=v`: JSON where it is some, else text.
-pub(super) fn values(pairs: &[String]) -> Result<Map<String, Value>, Error> {
+/// `--set k=v`: text where the argument is text, else JSON where it is some.
+pub(super) fn values(pairs: &[String], text: &TextArguments) -> Result<Map<String, Value>, Error> {
     let mut values = Map::new();
     for pair in pairs {
-        let (name, text) =
+        let (name, written) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
                 Error::usage(format!("`{pair}` changes nothing"), "write `--set name=value`")
             })?;
         // `1.10` is a version, and not the number 1.1.
-        let value = serde_json::from_str::<Value>(text).ok().filter(|value| {
-            value.as_number().is_none_or(|number| *number.to_string() == *text.trim())
+        let read = || serde_json::from_str::<Value>(written).ok();
+        let value = (!text.contains(name)).then(read).flatten().filter(|value| {
+            value.as_number().is_none_or(|number| *number.to_string() == *written.trim())
         });
-        values.insert(name.to_owned(), value.unwrap_or_else(|| text.into()));
+        values.insert(name.to_owned(), value.unwrap_or_else(|| written.into()));
     }
     Ok(values)
 }

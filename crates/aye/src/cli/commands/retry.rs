@@ -65,7 +65,7 @@ pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
         Ok(secrets) => secrets,
         Err(code) => return Ok(code),
     };
-    let edits = args.changes.edits(args.remember)?;
+    let edits = args.changes.edits(args.remember, || run.text_arguments(&step, context))?;
     let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
     let there = context.at(&run.row.workspace)?;
     let attended = ask_mode.is_attended(context);

@@ -105,3 +105,84 @@ fn so_it_is_with_skills_in_skills() {
     assert_eq!(place.read("first.txt"), "b\n");
     assert_eq!(place.read("acted.txt"), "a\nb\nb\n");
 }
+
+#[test]
+fn whoever_retries_is_asked_although_the_run_was_started_with_yes() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "
+name: s
+steps:
+  - { name: sure, confirm: { message: 'Begin?' } }
+  - { name: act, shell: 'test -e fine' }
+  - { name: really, confirm: { message: 'Publish?' } }
+  - name: below
+    foreach: [a]
+    steps:
+      - { name: each, confirm: { message: 'Item {{ item }}?' } }
+  - { name: publish, shell: 'touch published' }
+",
+    );
+    assert_eq!(place.aye(&["run", "s.yaml", "--yes"]).code, 1);
+    place.write("fine", "");
+    let ran = place.aye(&["retry", "last", "--no-input"]);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let answer = || {
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        let question = inbox[0]["question"].as_str().unwrap().to_owned();
+        place.aye(&["answer", &question, "yes", "--resume", "--no-input"]).all()
+    };
+    // Also what asks inside of it.
+    let said = answer();
+    assert!(said.contains("waits for an answer inside `below`"), "{said}");
+    assert!(!place.work().join("published").exists());
+    answer();
+    assert!(place.work().join("published").exists());
+    assert_eq!(place.status(), "completed");
+}
+
+#[test]
+fn what_is_set_stays_text_where_the_step_is_given_text() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: act, shell: 'exit 3' }\n");
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 1);
+    place.aye(&["retry", "last", "--set", "script=true"]).ok();
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: act, command: sh, args: [-c, 'exit 3', x, y] }\n",
+    );
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 1);
+    let print = "2=printf \"%s|\" \"$@\" > given.txt";
+    place
+        .aye(&["retry", "last", "--set", print, "--set", r#"4={"a": [1]}"#, "--set", "5=null"])
+        .ok();
+    assert_eq!(place.read("given.txt"), "{\"a\": [1]}|null|");
+    // A question about a failure takes the same.
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: act, shell: 'exit 3', on_error: ask }\n",
+    );
+    assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
+    place.aye(&["retry", "last", "--set", "script=true"]).ok();
+}
+
+#[test]
+fn an_input_that_was_not_given_does_not_become_a_word_of_a_command() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "
+name: s
+inputs: [{ name: dir }]
+steps:
+  - { name: clean, command: touch, args: ['{{ inputs.dir }}'] }
+",
+    );
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("`inputs.dir` has no value: it was not given"), "{}", ran.all());
+    assert!(ran.all().contains("inputs.dir or ''"), "{}", ran.all());
+    place.aye(&["run", "s.yaml", "-i", "dir=here"]).ok();
+    assert!(place.work().join("here").exists());
+}
