@@ -42,6 +42,7 @@ pub use notify::{
     ChannelKind, ChannelSettings, Channels, CommandChannel, Detail, DropBoxChannel, EmailChannel,
     Encryption, NtfyChannel, QuietHours, Sourced, Template, WebhookChannel,
 };
+#[cfg(feature = "notify")]
 pub(crate) use notify::{check_address, is_topic};
 pub use policy::PolicySettings;
 pub use read_only::{MarkedBy, ReadOnly, ReadOnlyTools};

@@ -20,6 +20,7 @@ pub use quiet::QuietHours;
 pub use sourced::Sourced;
 
 pub(super) use section::{NotifySection, read};
+#[cfg(feature = "notify")]
 pub(crate) use section::{check_address, is_topic};
 
 /// Every channel by its name.
