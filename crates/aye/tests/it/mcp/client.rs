@@ -15,20 +15,20 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A place whose runs are cancelled in the end: a run that waits would wait
 /// for ever, in a process of its own.
-pub(super) struct InboxView {
+pub(crate) struct InboxView {
     place: Place,
 }
 
 impl InboxView {
     /// With skills, each a name and its steps; someone has said that it is theirs.
-    pub(super) fn with(skills: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(skills: &[(&str, &str)]) -> Self {
         let desk = Self::untrusted(skills);
         desk.aye(&["trust", "--yes"]).ok();
         desk
     }
 
     /// The same, and nobody has said so.
-    pub(super) fn untrusted(skills: &[(&str, &str)]) -> Self {
+    pub(crate) fn untrusted(skills: &[(&str, &str)]) -> Self {
         let place = Place::new();
         for (name, steps) in skills {
             place.write(&format!("skills/{name}.yaml"), &format!("name: {name}\n{steps}\n"));
@@ -37,7 +37,7 @@ impl InboxView {
     }
 
     /// The last decision of the newest run.
-    pub(super) fn decision(&self) -> Value {
+    pub(crate) fn decision(&self) -> Value {
         let shown = self.aye(&["show", "last", "--json"]).ok().json();
         shown["decisions"].as_array().unwrap().last().cloned().unwrap_or_default()
     }
@@ -66,13 +66,13 @@ impl Drop for InboxView {
 
 /// How a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
+pub(crate) enum Era {
     Legacy,
     Modern,
 }
 
 /// A client with a server of its own.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -81,71 +81,71 @@ pub(super) struct Client {
     name: String,
     next: u64,
     /// Everything the server wrote.
-    pub(super) heard: Vec<String>,
+    pub(crate) heard: Vec<String>,
     /// How forms are answered, one after the other; then none is.
-    pub(super) answers: Vec<Value>,
+    pub(crate) answers: Vec<Value>,
     /// The forms that were shown.
-    pub(super) forms: Vec<Value>,
+    pub(crate) forms: Vec<Value>,
     /// Notifications other than progress.
-    pub(super) notes: Vec<Value>,
+    pub(crate) notes: Vec<Value>,
     /// What progress said.
-    pub(super) progress: Vec<String>,
+    pub(crate) progress: Vec<String>,
 }
 
 /// What a tool answered.
 #[derive(Debug, Clone)]
-pub(super) struct Got {
-    pub(super) whole: Value,
+pub(crate) struct Got {
+    pub(crate) whole: Value,
 }
 
 impl Got {
     /// The data; fails if it was an error.
     #[track_caller]
-    pub(super) fn ok(&self) -> Value {
+    pub(crate) fn ok(&self) -> Value {
         assert_ne!(self.whole["isError"], true, "{}", self.text());
         self.whole["structuredContent"].clone()
     }
 
     /// What the error says; fails if it was none.
     #[track_caller]
-    pub(super) fn refused(&self) -> String {
+    pub(crate) fn refused(&self) -> String {
         assert_eq!(self.whole["isError"], true, "{}", self.whole);
         self.text()
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.whole["content"][0]["text"].as_str().unwrap_or_default().to_owned()
     }
 
     #[track_caller]
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.ok()["execution_id"].as_str().unwrap().to_owned()
     }
 
     #[track_caller]
-    pub(super) fn status(&self) -> String {
+    pub(crate) fn status(&self) -> String {
         self.ok()["status"].as_str().unwrap().to_owned()
     }
 }
 
 impl Client {
     /// A client of the old era that can show no forms.
-    pub(super) fn new(desk: &InboxView) -> Self {
+    pub(crate) fn new(desk: &InboxView) -> Self {
         Self::that_can(desk, Era::Legacy, json!({}))
     }
 
     /// A client with these capabilities.
-    pub(super) fn that_can(desk: &InboxView, era: Era, can: Value) -> Self {
+    pub(crate) fn that_can(desk: &InboxView, era: Era, can: Value) -> Self {
         Self::called(desk, &["mcp"], era, can)
     }
 
     /// A client that starts the server with these arguments.
-    pub(super) fn called(desk: &InboxView, args: &[&str], era: Era, can: Value) -> Self {
+    pub(crate) fn called(desk: &InboxView, args: &[&str], era: Era, can: Value) -> Self {
         Self::of(desk.command(args), era, can, "test-client")
     }
 
     /// A client that calls itself `name`, and starts the server like this.
-    pub(super) fn of(mut command: Command, era: Era, can: Value, name: &str) -> Self {
+    pub(crate) fn of(mut command: Command, era: Era, can: Value, name: &str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -183,18 +183,18 @@ impl Client {
         client
     }
 
-    pub(super) fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_line(&message.to_string());
     }
 
-    pub(super) fn send_line(&mut self, line: &str) {
+    pub(crate) fn send_line(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
         input.write_all(format!("{line}\n").as_bytes()).unwrap();
         input.flush().unwrap();
     }
 
     /// Sends a request and does not wait.
-    pub(super) fn post(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(crate) fn post(&mut self, method: &str, mut params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
         params["_meta"]["progressToken"] = json!(format!("p{id}"));
@@ -223,7 +223,7 @@ impl Client {
     }
 
     /// Waits for the answer to a request, showing forms meanwhile.
-    pub(super) fn wait(&mut self, id: u64) -> Value {
+    pub(crate) fn wait(&mut self, id: u64) -> Value {
         loop {
             let message = self.read().expect("the server continues");
             match message["method"].as_str() {
@@ -248,13 +248,13 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": answer }));
     }
 
-    pub(super) fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.post(method, params);
         self.wait(id)
     }
 
     /// Calls a tool.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Got {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Got {
         let mut params = json!({ "name": tool });
         params["arguments"] = arguments;
         let got = self.request("tools/call", params);
@@ -263,12 +263,12 @@ impl Client {
     }
 
     /// Runs a skill until it asks or ends.
-    pub(super) fn run(&mut self, skill: &str) -> Got {
+    pub(crate) fn run(&mut self, skill: &str) -> Got {
         self.call("skill_run", json!({ "skill": skill }))
     }
 
     /// Waits for a notification.
-    pub(super) fn note(&mut self, method: &str) -> Value {
+    pub(crate) fn note(&mut self, method: &str) -> Value {
         loop {
             if let Some(at) = self.notes.iter().position(|note| note["method"] == method) {
                 return self.notes.remove(at);
@@ -279,13 +279,13 @@ impl Client {
     }
 
     /// Ends the server without a word.
-    pub(super) fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Closes its end; the server's exit code.
-    pub(super) fn close(mut self) -> Option<i32> {
+    pub(crate) fn close(mut self) -> Option<i32> {
         self.input = None;
         self.child.wait().unwrap().code()
     }

@@ -4,7 +4,7 @@
 
 mod advising;
 mod changing;
-mod client;
+pub(crate) mod client;
 
 mod forms;
 mod hostile;

@@ -7,6 +7,7 @@ mod peer;
 mod room;
 mod service;
 
+mod changing;
 mod conformance;
 mod eliciting;
 mod guarded;

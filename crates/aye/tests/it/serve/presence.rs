@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::harness::until;
 
 use super::client::{Served, Socket};
+use crate::mcp::client::{Client, Era};
 
 const SILENCE: &str = "
 steps:
@@ -101,4 +102,35 @@ fn a_client_that_leaves_shows_nothing() {
     until("it is told", || count() == 1);
     drop(editor);
     until("it is gone", || count() == 0);
+}
+
+#[test]
+fn an_assistant_is_told_where_its_question_is_shown_right_now() {
+    let server = Served::with(&[("go", super::client::GATE)]);
+    let command = server.command(&["mcp"]);
+    let mut assistant = Client::of(command, Era::Legacy, json!({}), "test-client");
+    let asks = assistant.run("go");
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    // Nobody sees it yet.
+    assert_eq!(asks.ok().get("shown_at"), None, "{}", asks.text());
+    let mut told = |what: &str, fits: fn(&Value) -> bool| {
+        let mut status = None;
+        until(what, || {
+            let got = assistant.call("skill_status", json!({ "execution_id": asks.id() }));
+            let fitting = fits(&got.ok()["shown_at"]);
+            status = Some(got);
+            fitting
+        });
+        status.unwrap().text()
+    };
+    let question = asks.ok()["question"].clone();
+    let mut editor = server.socket("/ws");
+    editor.snapshot();
+    show(&mut editor, "editor", &question);
+    let shown = |at: &Value| at.as_str().is_some_and(|at| at.starts_with("editor of "));
+    let text = told("it is shown in an editor", shown);
+    assert!(text.contains("shown right now at: editor of "), "{text}");
+    drop(editor);
+    let text = told("it is shown nowhere", Value::is_null);
+    assert!(!text.contains("shown right now"), "{text}");
 }
