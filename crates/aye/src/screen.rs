@@ -2,6 +2,11 @@
 
 use std::fmt::Write as _;
 
+/// Lines are cut at the edge of the window, and no longer. A multiplexer may
+/// make the window narrower long before it says so: a line that it breaks would
+/// move all that follows, and a row of the block would stay behind.
+const WRAP: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
+
 /// A line ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Painted {
@@ -51,6 +56,7 @@ impl Screen {
             let shrinks = self.lines.len() > lines.len() || self.stale;
             move_rows(&mut row, first, out);
             out.push('\r');
+            out.push_str(WRAP[0]);
             for (index, line) in lines.iter().enumerate().skip(first) {
                 if index > first {
                     out.push_str("\r\n");
@@ -67,6 +73,7 @@ impl Screen {
                 // Erases from the next line on without making one at the bottom.
                 out.push_str("\u{1b}[J");
             }
+            out.push_str(WRAP[1]);
         }
         move_rows(&mut row, cursor.0, out);
         out.push('\r');

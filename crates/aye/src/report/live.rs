@@ -138,9 +138,9 @@ impl<'a, W: Write> LiveReport<'a, W> {
             self.held.extend(lines);
             return;
         }
+        self.screen.fit(self.columns());
         let block = if self.screen.is_empty() { Vec::new() } else { self.block() };
         let mut text = String::new();
-        self.screen.fit(self.columns());
         self.screen.print(&lines, &mut text);
         self.show(block, &mut text);
         self.put(&text);
@@ -445,9 +445,9 @@ impl<W: Write> Report for LiveReport<'_, W> {
             return;
         }
         self.frame += 1;
+        self.screen.fit(self.columns());
         let block = self.block();
         let mut text = String::new();
-        self.screen.fit(self.columns());
         self.show(block, &mut text);
         self.put(&text);
     }

@@ -102,13 +102,13 @@ fn a_plan_says_what_runs_and_what_is_to_come() {
         tick(report, 12, Some(5));
     });
     insta::assert_snapshot!(shown(&text).replace("\\e[K", ""), @r"
-    ▸ build  make everythi…  12s, 5.0s left
+    \e[?7l▸ build  make everythi…  12s, 5.0s left
       │ compiling a
       │ compiling b
       ┃ warning: c
     · test
     · ship   To production
-    ⠙ 0 of 3 · 12s\e[14C
+    ⠙ 0 of 3 · 12s\e[?7h\e[14C
     ");
 }
 
@@ -120,10 +120,10 @@ fn only_what_differs_is_painted_again() {
         tick(report, 13, None);
     });
     insta::assert_snapshot!(shown(&text), @r"
-    \e[3A▸ build  make everything and mo…    13s\e[K
+    \e[3A\e[?7l▸ build  make everything and mo…    13s\e[K
 
 
-    ⠹ 0 of 3 · 13s\e[K\e[14C
+    ⠹ 0 of 3 · 13s\e[K\e[?7h\e[14C
     ");
 }
 

@@ -40,6 +40,12 @@ impl<'a> Tmux<'a> {
         String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
     }
 
+    /// Without what has been scrolled out of the window.
+    fn window(&self) -> String {
+        let out = self.call(&["capture-pane", "-p", "-t", "t"]);
+        String::from_utf8(out.stdout).unwrap().trim_end().to_owned()
+    }
+
     #[track_caller]
     fn wait(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
         let give_up = Instant::now() + Duration::from_secs(30);
@@ -134,6 +140,49 @@ fn a_confirmation_in_tmux() {
     let done = tmux.wait_for("code 0");
     assert!(done.starts_with("before\n● Deploy"), "{done}");
     assert_eq!(done.lines().count(), 3, "{done}");
+}
+
+/// tmux breaks lines itself, and while someone drags a border it tells the
+/// program only four times a second: the window still shows one plan. What tmux
+/// has moved to its history is out of reach.
+#[test]
+fn a_plan_in_tmux_while_the_window_changes() {
+    let place = Place::new();
+    place.write(
+        "plan.yaml",
+        "
+name: plan
+steps:
+  - { name: one, shell: echo 1 }
+  - name: two
+    shell: >
+      seq -f 'line %g of output that fills the window from its first column to the last one' 5;
+      until [ -e go ]; do sleep 0.05; done
+  - { name: three, shell: echo 3 }
+  - { name: four, shell: echo 4 }
+",
+    );
+    let tmux = Tmux::start(&place, 80, 24, "echo before; $AYE run plan.yaml");
+    tmux.wait_for("line 5");
+    for (columns, rows) in [(40, 24), (80, 24), (30, 20), (60, 12), (45, 24)] {
+        for step in (0..4).rev() {
+            tmux.resize(columns + step * 3, rows);
+        }
+        let widest = usize::from(columns);
+        let fits = |line: &str| line.chars().count() + 1 == widest && line.ends_with('s');
+        tmux.wait("one plan that fits", |_| {
+            let pane = tmux.window();
+            let rows = pane.lines().filter(|line| line.contains("▸ two")).collect::<Vec<_>>();
+            let output = pane.matches("line 5").count() == 1;
+            output && matches!(rows[..], [row] if fits(row)) && pane.matches("of 4 ·").count() == 1
+        });
+    }
+    place.write("go", "");
+    tmux.wait_for("code 0");
+    let done = tmux.window();
+    let names = done.lines().filter_map(|line| line.split_whitespace().nth(1)).collect::<Vec<_>>();
+    assert!(names.ends_with(&["two", "three", "four", "plan", "0"]), "{done}");
+    assert!(!done.contains('▸'), "{done}");
 }
 
 #[test]

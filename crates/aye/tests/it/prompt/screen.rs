@@ -20,7 +20,7 @@ fn only_what_changed_is_written() {
     screen.show(lines("30s left"), (1, 3), &mut out);
     assert_eq!(out, "");
     screen.show(lines("29s left"), (1, 3), &mut out);
-    assert_eq!(out, "\u{1b}[1B\r29s left\u{1b}[K\u{1b}[1A\r\u{1b}[3C");
+    assert_eq!(out, "\u{1b}[1B\r\u{1b}[?7l29s left\u{1b}[K\u{1b}[?7h\u{1b}[1A\r\u{1b}[3C");
 }
 
 #[test]
