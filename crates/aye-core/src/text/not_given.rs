@@ -170,10 +170,7 @@ mod tests {
             ("x {{ inputs.a }} y", r#"x {{ __given(["a"],  inputs.a )}} y"#),
             ("{{- inputs['b'] -}}", r#"{{- __given(["b"],  inputs['b'] )-}}"#),
             ("{{ inputs.c }}{% if inputs.a %}{{ b }}{% endif %}", ""),
-            (
-                "{{ inputs.a|quote }}",
-                r#"{{ __given(["a"],   __given(["a"], inputs.a)|quote )}}"#,
-            ),
+            ("{{ inputs.a|quote }}", r#"{{ __given(["a"],   __given(["a"], inputs.a)|quote )}}"#),
             (
                 "{{ inputs.a if n else inputs.b }}",
                 r#"{{ __given(["a","b"],  inputs.a if n else inputs.b )}}"#,

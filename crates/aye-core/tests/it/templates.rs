@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use aye_core::secrets::Secrets;
 use aye_core::text::{
-    Scope, Verbatim, World, holds, names_in, names_in_condition, render, render_value, shell_script, text, unknown_word_in,
-    unknown_word_in_condition,
+    Scope, Verbatim, World, holds, names_in, names_in_condition, render, render_value,
+    shell_script, text, unknown_word_in, unknown_word_in_condition,
 };
 use serde_json::{Value, json};
 

@@ -159,10 +159,7 @@ fn what_is_set_stays_text_where_the_step_is_given_text() {
         .ok();
     assert_eq!(place.read("given.txt"), "{\"a\": [1]}|null|");
     // A question about a failure takes the same.
-    place.write(
-        "s.yaml",
-        "name: s\nsteps:\n  - { name: act, shell: 'exit 3', on_error: ask }\n",
-    );
+    place.write("s.yaml", "name: s\nsteps:\n  - { name: act, shell: 'exit 3', on_error: ask }\n");
     assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
     place.aye(&["retry", "last", "--set", "script=true"]).ok();
 }

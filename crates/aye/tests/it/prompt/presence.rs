@@ -33,8 +33,7 @@ fn a_prompt_on_a_terminal_stays_where_a_run_in_the_background_rests() {
         "name: gate\nsteps: [ { name: sure, confirm: { message: 'Go?', timeout: 0 } } ]\n",
     );
     let clock = place.home().join("clock").display().to_string();
-    let mut terminal =
-        Terminal::with(&place, &["run", "gate.yaml"], &[("AYE_TEST_CLOCK", &clock)]);
+    let mut terminal = Terminal::with(&place, &["run", "gate.yaml"], &[("AYE_TEST_CLOCK", &clock)]);
     terminal.wait_for("[y/N]");
     let here = place.last();
     let pid = driver(&place, &here).expect("someone drives it");
