@@ -99,6 +99,8 @@ fn nth_state(n: usize, wild: bool) -> impl Strategy<Value = State> {
             .filter_map(|(word, target)| Some((word, target?)))
             // Exact codes now and then only.
             .filter(|(word, target)| word.parse::<i32>().is_err() || target.starts_with('s'))
+            // A state that a cancel would start again is refused by the check.
+            .filter(|(word, target)| *word != "cancelled" || *target != name(n))
             // At a gate a yes runs the state.
             .filter(|(word, _)| *word != "yes" || matches!(step.action, Action::Ask(_)))
             .collect();

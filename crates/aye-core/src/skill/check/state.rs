@@ -75,6 +75,15 @@ impl Checker<'_> {
         }
         let ends = is_final.then(|| doc.status.get().map(|word| word.value).unwrap_or_default());
         let (mut transitions, others) = self.transitions(&mut doc, names, &place);
+        if let Some(target) = transitions.cancelled.as_ref().filter(|to| to.value == name.value) {
+            self.report.push(
+                Diagnostic::error("cancelled-itself", format!("a cancel starts {place} again"))
+                    .label(target.span, "the transition `cancelled` leads back here")
+                    .hint(
+                        "name the state that cleans up, or remove `cancelled`: then the run ends",
+                    ),
+            );
+        }
         let step = self.step(doc, name, id, &place, is_final)?;
         self.codes_and_answers(others, &step, &mut transitions, names, &place);
         Some(State { step, transitions, ends })

@@ -61,6 +61,26 @@ fn dangling_targets() {
 }
 
 #[test]
+fn a_cancel_starts_no_state_again() {
+    insta::assert_snapshot!(check("
+        name: demo
+        states:
+          one: { command: make, transitions: { success: done, cancelled: one } }
+          done: { type: final }
+    "), @"
+    error[cancelled-itself]: a cancel starts state `one` again
+      --> demo.yaml:3:66
+       |
+     3 |   one: { command: make, transitions: { success: done, cancelled: one } }
+       |                                                                  ^^^ the transition `cancelled` leads back here
+       |
+    hint: name the state that cleans up, or remove `cancelled`: then the run ends
+
+    1 error
+    ");
+}
+
+#[test]
 fn names_of_object_methods_are_ordinary() {
     insta::assert_snapshot!(check("
         name: demo
