@@ -9,6 +9,7 @@
 //! ```
 
 pub mod advice;
+pub mod child_schedule;
 pub mod diagnostic;
 pub mod digest;
 pub mod effect;
@@ -27,7 +28,6 @@ pub mod machine;
 pub mod nested;
 pub mod pattern;
 pub mod question;
-pub mod schedule;
 pub mod secrets;
 pub mod skill;
 pub mod span;

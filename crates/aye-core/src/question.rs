@@ -58,7 +58,7 @@ pub struct Question {
     /// How many different people must agree.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub approvals: u32,
-    /// Anyone who started the run is none of them.
+    /// The person who started the run does not count.
     #[serde(default, skip_serializing_if = "is_false")]
     pub not_starter: bool,
     /// A one-time code is needed.
@@ -115,7 +115,7 @@ pub struct Question {
 
 impl Question {
     /// A question of a step to anyone, without options, limits or conditions. A
-    /// yes in advance does not answer it. Anyone who asks says what else it has.
+    /// yes in advance does not answer it. The caller says what else it has.
     pub fn new(id: QuestionId, kind: AskKind, message: impl Into<String>) -> Self {
         Self {
             id,

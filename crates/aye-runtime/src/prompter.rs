@@ -158,7 +158,7 @@ pub enum Withdrawn {
     Answered {
         /// Who.
         by: String,
-        /// Channel what.
+        /// Through what.
         through: Channel,
     },
     /// Its time ran out, or the run was stopped first.

@@ -50,7 +50,7 @@ fn take(draft: &Path, mode: u32) -> io::Result<File> {
             .open(draft)?;
         // Not every file system can; two at once are rare.
         let _ = file.lock();
-        // Anyone who had it before us has put it in place.
+        // The process that held the lock before us has put it in place.
         let ours = file.metadata()?;
         if fs::symlink_metadata(draft).is_ok_and(|there| there.ino() == ours.ino()) {
             if ours.nlink() == 1 {

@@ -222,18 +222,9 @@ fn mark(step: &mut Step, tools: &[String]) {
 }
 
 fn calls(step: &Step, tools: &[String]) -> bool {
-    let here = match &step.action {
-        Action::Tool { tool, .. } => !step.destructive && tools.contains(&tool.value),
-        Action::ForEach(each) => each.body.iter().any(|step| calls(step, tools)),
-        Action::Command { .. }
-        | Action::Shell { .. }
-        | Action::Ask(_)
-        | Action::Compute { .. }
-        | Action::Skill { .. }
-        | Action::Return { .. }
-        | Action::Note => false,
-    };
-    here || step.then.iter().any(|step| calls(step, tools))
+    let named = step.action.tool().is_some_and(|tool| tools.iter().any(|one| one == tool));
+    let mut inside = step.action.body().iter().chain(&step.then);
+    (named && !step.destructive) || inside.any(|step| calls(step, tools))
 }
 
 fn by_transition(

@@ -166,9 +166,7 @@ fn all_steps(flow: &Flow) -> Vec<&Step> {
     fn collect<'a>(step: &'a Step, steps: &mut Vec<&'a Step>) {
         steps.push(step);
         step.then.iter().for_each(|step| collect(step, steps));
-        if let Action::ForEach(each) = &step.action {
-            each.body.iter().for_each(|step| collect(step, steps));
-        }
+        step.action.body().iter().for_each(|step| collect(step, steps));
     }
     let mut steps = Vec::new();
     flow.nodes.iter().for_each(|node| collect(&node.step, &mut steps));

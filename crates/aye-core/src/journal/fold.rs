@@ -157,7 +157,7 @@ impl State {
             EventKind::SkillStopping(why) => self.stopping = Some(why.clone()),
             EventKind::SkillResumed { driver, suspended_ms, turn, ended, epoch } => {
                 self.paused = None;
-                // Anyone who takes it up wants it to continue; a cancel stands.
+                // A process that resumes it wants it to continue; a cancel stands.
                 if let Some(Stopping::Interrupted { .. }) = self.stopping {
                     self.stopping = None;
                 }

@@ -1,27 +1,19 @@
-//! What becomes of an open question: answered, refused, held, expired.
+//! An answer to the open question is accepted or refused; advice is recorded.
+//! Which answers count is in `validate_answer`, the time of a question in `deadline`.
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use jiff::{SignedDuration, Timestamp};
 
 use crate::advice::{self, Advice};
 use crate::event::{Answered, Event, EventKind, MemoryKind, Remembered};
 use crate::id::QuestionId;
 use crate::journal::Phase;
 use crate::question::{Answer, Channel, Proof, Purpose, Question};
-use crate::skill::{AskKind, ChoiceAction};
+use crate::skill::AskKind;
 use crate::text::World;
 
 use super::refusal::Refusal;
-use super::run::{Machine, after};
-use super::validate_answer::validate_value;
+use super::run::Machine;
 use crate::secrets::secret_marker;
-
-/// How long a deadline can be held back in all.
-const HOLD_LIMIT: SignedDuration = SignedDuration::from_mins(5);
-/// How far one hold moves the deadline beyond now.
-const HOLD_STEP: SignedDuration = SignedDuration::from_secs(30);
 
 impl Machine {
     pub(super) fn accept(
@@ -105,42 +97,6 @@ impl Machine {
         self.emit(EventKind::ConfirmationAnswered(Box::new(answered)), world, events);
     }
 
-    /// Expiry is decided by the clock, not by a timer having fired.
-    pub(super) fn in_time(&self, question: &Question, now: Timestamp) -> Result<(), Refusal> {
-        match self.state.question_deadline() {
-            Some(deadline) if now >= deadline => Err(Refusal::Expired(question.id.clone())),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    pub(super) fn hold(
-        &mut self,
-        open: &Question,
-        held_ms: i64,
-        by: String,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) -> Result<(), Refusal> {
-        // Without a deadline there is nothing to hold.
-        let Some(before) = open.deadline else {
-            return Ok(());
-        };
-        let left = HOLD_LIMIT - SignedDuration::from_millis(held_ms);
-        let wanted = world.now.checked_add(HOLD_STEP).unwrap_or(before);
-        let furthest = before.checked_add(left).unwrap_or(before);
-        let deadline = wanted.min(furthest);
-        if left <= SignedDuration::ZERO {
-            return Err(Refusal::HeldEnough);
-        }
-        if deadline > before {
-            let question = open.id.clone();
-            let (deadline, by, left_ms) = (Some(deadline), Some(by), None);
-            let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
-            self.emit(held, world, events);
-        }
-        Ok(())
-    }
-
     /// Records what an assistant thinks of the open question. Nothing else
     /// follows from it.
     pub(super) fn advise(
@@ -161,67 +117,6 @@ impl Machine {
         Ok(())
     }
 
-    /// The time of a question stands still while it waits behind another, and
-    /// continues when it is shown.
-    pub(super) fn shown(
-        &mut self,
-        open: &Question,
-        still_ms: Option<i64>,
-        shown: bool,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) {
-        let deadline = match (shown, still_ms) {
-            (true, Some(left)) => {
-                let left = u64::try_from(left).unwrap_or(0);
-                Some(after(world.now, Duration::from_millis(left)))
-            }
-            // What has expired is not called back.
-            (false, None) if open.deadline.is_some_and(|deadline| world.now < deadline) => None,
-            (true, None) | (false, _) => return,
-        };
-        let question = open.id.clone();
-        let (by, left_ms) = (None, None);
-        self.emit(EventKind::ConfirmationHeld { question, deadline, by, left_ms }, world, events);
-    }
-
-    /// Closes the open question if its time is up. What follows is decided
-    /// where the run continues (`resolved`). Silence is not yes where nobody could
-    /// see the question: such a default leaves it open, with all its time.
-    pub(super) fn expire(
-        &mut self,
-        question: &Question,
-        limit_ms: Option<i64>,
-        shown: bool,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) {
-        if self.in_time(question, world.now).is_ok() {
-            return;
-        }
-        let applied = if self.outlives_run(question) { None } else { usable_default(question) };
-        let proceeds =
-            applied.as_ref().is_some_and(|value| question.continues(&value.as_str().into()));
-        let id = question.id.clone();
-        if proceeds && !shown {
-            let left_ms = Some(limit_ms.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0));
-            let (question, deadline, by) = (id, None, None);
-            let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
-            return self.emit(held, world, events);
-        }
-        let expired = EventKind::ConfirmationExpired { question: id, applied, withdrawn: false };
-        self.emit(expired, world, events);
-    }
-
-    /// Whether the run's time limit is nearer than the question's own.
-    pub(super) fn outlives_run(&self, question: &Question) -> bool {
-        match (question.deadline, self.state.deadline_over(question)) {
-            (_, None) => false,
-            (None, Some(_)) => true,
-            (Some(own), Some(run)) => run <= own,
-        }
-    }
-
     /// The start of the step that a question is about; 0 before it started.
     pub(super) fn execution_of(&self, question: &Question) -> u32 {
         match question.purpose {
@@ -237,15 +132,4 @@ impl Machine {
         let (reason, typed) = (mask(answer.reason), mask(answer.typed));
         Answer { reason, typed, code_error: None, ..answer }
     }
-}
-
-/// The default that expiry takes. One that could not be answered is none, and
-/// nobody agreed where someone special has to.
-pub(super) fn usable_default(question: &Question) -> Option<String> {
-    let usable = |value: &String| match validate_value(question, &value.as_str().into()) {
-        Ok(ChoiceAction::Proceed) => !question.is_guarded(),
-        Ok(ChoiceAction::Cancel | ChoiceAction::Skip) => true,
-        Err(_) => false,
-    };
-    question.default.clone().filter(usable)
 }

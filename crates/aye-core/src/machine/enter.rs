@@ -228,7 +228,7 @@ impl Machine {
         true
     }
 
-    /// A step is to be tried again. Anyone who approved it saw a command: if that
+    /// A step is to be tried again. The person who approved it saw a command: if that
     /// has changed, or something that nobody saw has been done about it, the
     /// gate is asked again.
     pub(super) fn retry_step(

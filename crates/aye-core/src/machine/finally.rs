@@ -12,7 +12,7 @@ use crate::question::Purpose;
 use crate::skill::OnError;
 use crate::text::World;
 
-use super::answer::usable_default;
+use super::deadline::usable_default;
 use super::run::{Machine, after};
 
 impl Machine {

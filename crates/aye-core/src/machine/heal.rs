@@ -22,19 +22,7 @@ impl Machine {
     /// Whether a rule can be for a failure of this step.
     pub(super) fn can_heal(&self, step: &Step) -> bool {
         let record = self.state.steps.get(step.name.as_str());
-        let (tool, program) = match &step.action {
-            Action::Tool { tool, .. } => (Some(tool.as_str()), None),
-            Action::Command { .. } => {
-                (None, record.and_then(|record| record.command.as_deref().and_then(first_word)))
-            }
-            Action::Shell { .. } => (None, Some("sh")),
-            Action::Ask(_)
-            | Action::Compute { .. }
-            | Action::Skill { .. }
-            | Action::ForEach(_)
-            | Action::Return { .. }
-            | Action::Note => (None, None),
-        };
+        let (tool, program) = (step.action.tool(), program_of(&step.action, record));
         self.rules().any(|rule| rule.when.could_fit(&step.name, tool, program))
     }
 
@@ -48,17 +36,7 @@ impl Machine {
         let failing = Failing {
             step,
             tool: node.step.action.tool(),
-            program: match &node.step.action {
-                Action::Command { .. } => record.command.as_deref().and_then(first_word),
-                Action::Shell { .. } => Some("sh"),
-                Action::Ask(_)
-                | Action::Tool { .. }
-                | Action::Compute { .. }
-                | Action::Skill { .. }
-                | Action::ForEach(_)
-                | Action::Return { .. }
-                | Action::Note => None,
-            },
+            program: program_of(&node.step.action, Some(record)),
             error: &error,
             code: record.process.as_ref().and_then(|process| process.exit_code),
         };
@@ -184,6 +162,21 @@ impl Machine {
             self.emit(retried, world, events);
         }
         self.advance(world, events);
+    }
+}
+
+/// The program that a step runs: the first word of its command as it was rendered.
+fn program_of<'a>(action: &Action, record: Option<&'a StepRecord>) -> Option<&'a str> {
+    match action {
+        Action::Command { .. } => record?.command.as_deref().and_then(first_word),
+        Action::Shell { .. } => Some("sh"),
+        Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_)
+        | Action::Return { .. }
+        | Action::Note => None,
     }
 }
 

@@ -16,7 +16,8 @@
 //! | what a yes leads to and covers | `follows`, `covers` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
-//! | answers, holds, expiry | `validate_answer`, `answer`, `resolve` |
+//! | answers: which count, what they lead to | `validate_answer`, `answer`, `resolve` |
+//! | the time of a question: holds, expiry | `deadline` |
 //! | which way on, and the end | `settle`, `finally` |
 //! | cancelling, pausing, winding down | `stop` |
 //!
@@ -28,6 +29,7 @@ mod answer;
 mod ask;
 mod concurrency;
 mod covers;
+mod deadline;
 mod edit;
 mod enter;
 mod execution;

@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The same person agreed already.
     #[error("{0} has agreed already; another person has to")]
     AlreadyAgreed(String),
-    /// Anyone who started the run does not count.
+    /// The person who started the run does not count.
     #[error("{0} started the run; another person has to agree")]
     Starter(String),
     /// Those who must agree chose differently.

@@ -220,7 +220,7 @@ impl Machine {
                 };
                 let attempt = record.map_or(1, |record| record.attempt.max(1)) + 1;
                 let why = match answer {
-                    // Anyone who filled the form in saw the change that Aye proposes.
+                    // The person who filled in the form saw the change that Aye proposes.
                     Some(Answer { prompter: Channel::Elicited, .. }) if choice == "fix" => {
                         RetryReason::Answer
                     }

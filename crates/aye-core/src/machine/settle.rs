@@ -79,7 +79,7 @@ impl Machine {
             _ if failed && self.is_blocked(&step.name) => true,
             Some(OnError::Ask) => failed || *close == StepOutcome::Guarded,
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
-            // Anyone who was asked inside a nested step has decided already.
+            // The person who was asked inside a nested step has decided already.
             None => {
                 let someone = self.state.driver.attended && !self.state.yes;
                 failed && someone && !step.action.is_nested()

@@ -88,7 +88,7 @@ pub fn resolve_inputs(
             // Nothing was given, in so many words.
             Some(Given::Data(_)) | None => match &spec.default {
                 Some(default) => render(default).and_then(|value| coerce(spec.kind, value)),
-                // Anyone who drives the run reads it.
+                // The driver of the run reads it.
                 None if spec.from.is_some() => {
                     inputs.values.insert(name, Value::Null);
                     continue;

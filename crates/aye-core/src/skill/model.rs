@@ -483,7 +483,7 @@ pub struct Ask {
     pub by: By,
     /// How many different people must agree.
     pub approvals: u32,
-    /// Anyone who started the run is none of them.
+    /// The person who started the run does not count.
     pub not_starter: bool,
     /// A one-time code is needed.
     pub reauth: bool,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use aye_core::effect::Task;
 use aye_core::event::{Event, ProcessRecord};
 use aye_core::flow::Flow;
@@ -10,7 +11,6 @@ use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::journal::{Phase, Status};
 use aye_core::machine::{Limits, Machine, Start};
 use aye_core::nested::{Child, ChildRun, Nested, ParentScope};
-use aye_core::schedule::{ChildEnd, Schedule};
 use aye_core::skill::parse;
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
@@ -85,7 +85,7 @@ fn drive(
     let execution = through_json(&run.execution());
     let Task::Nested(nested) = execution.task else { panic!("nothing is nested") };
     inside.resize_with(nested.children.len(), || None);
-    let mut schedule = Schedule::new(&nested);
+    let mut schedule = ChildSchedule::new(&nested);
     let mut begun: Vec<usize> = Vec::new();
     let mut picks = picks.iter().copied().cycle();
     loop {
@@ -118,8 +118,8 @@ fn drive(
 }
 
 /// A schedule for someone who has only the journals.
-fn rebuilt(nested: &Nested, begun: &[usize], inside: &[Option<Inside>]) -> Schedule {
-    let mut schedule = Schedule::new(&through_json(nested));
+fn rebuilt(nested: &Nested, begun: &[usize], inside: &[Option<Inside>]) -> ChildSchedule {
+    let mut schedule = ChildSchedule::new(&through_json(nested));
     begun.iter().for_each(|index| schedule.begun(*index));
     for index in begun {
         if let Some(end) = inside[*index].as_ref().and_then(Inside::end) {

@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(afterwards, written);
         assert_eq!(skipped_to_half(&base), second_half(&written));
 
-        // Anyone who reads already does not notice, whoever comes later neither.
+        // Readers that have it open do not notice, nor do later ones.
         let mut early = LogReader::new(&base);
         let mut halfway = Chunks::new();
         let mut few = [0; 3];

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-/// Anyone who is left of a group whose leader is gone.
+/// The processes that are left of a group whose leader is gone.
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) pid: i32,

@@ -150,7 +150,7 @@ mod linux {
     }
 
     /// Ends what [`find`] finds, `SIGTERM` first and `SIGKILL` after the
-    /// grace, until nothing is found. Anyone who wants us to stop meanwhile is told so at the end,
+    /// grace, until nothing is found. A request to stop meanwhile is reported at the end,
     /// and has them killed at once: they are left behind by nobody twice.
     #[must_use]
     pub fn end(run: &str, grace: Duration, signals: &mut Signals) -> Ended {

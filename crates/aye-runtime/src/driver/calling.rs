@@ -73,7 +73,7 @@ impl Driver<'_> {
         self.parts.report.step_begins(id, false);
         let ToolCall { tool, args } = call;
         let Within { timeout, own_limit } = within;
-        // Anyone who is asked meanwhile has the time of the run, not of the step.
+        // A person who is asked meanwhile has the time of the run, not of the step.
         let now = self.parts.clock.now();
         let left = self.lane(id).machine.state().deadline().map(|deadline| {
             Duration::try_from(deadline.duration_since(now)).unwrap_or(Duration::ZERO)

@@ -124,8 +124,8 @@ impl Driver<'_> {
         let tool = failed.unwrap_or_else(|| tool_of(machine.flow(), state, step));
         let tool = Some(tool).filter(|tool| !tool.is_empty());
         // What an interpreter is given says nothing about its next script.
-        let salient_line = tool.as_ref().is_some_and(|tool| !runs_others(tool));
-        let of_step = scope == FixScope::Step || !salient_line;
+        let is_own_program = tool.as_ref().is_some_and(|tool| !runs_others(tool));
+        let of_step = scope == FixScope::Step || !is_own_program;
         NewFix {
             skill: of_step.then(|| state.started.skill.clone()),
             step: of_step.then(|| step.to_owned()),

@@ -12,13 +12,15 @@
 //! | a run and what is done for it; all of them | `lane`, `lanes` |
 //! | waiting for whatever comes first | `wait` |
 //! | programs, blocks, slots | `work`, `processes`, `computing` |
-//! | tools, and what servers ask in a call | `calling`, `calls`, `asking` |
+//! | tools, and what servers ask in a call | `calling`, `calls`, `server_questions` |
 //! | runs inside a step | `nested`, `child` |
+//! | the name that one run at a time has; runs that rest | `concurrency`, `resting` |
 //! | what decides what comes next | `inspecting` |
 //! | questions, who asks them, and where they are shown | `ask`, `questions`, `presence` |
 //! | requests from other processes, signals, being told to stop | `requests`, `mail`, `stopping` |
-//! | logs of steps that have ended | `logs` |
+//! | results and logs of steps that have ended | `results`, `outcome`, `logs` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
+//! | what a block writes to work memory | `work_memory` |
 //! | changing what a failed step is given | `editing` |
 //! | known fixes, warnings, what is learned from failures | `fixes`, `warnings`, `learning`, `pending_lessons` |
 //!
@@ -36,6 +38,7 @@ mod calling;
 mod calls;
 mod child;
 mod computing;
+mod concurrency;
 mod drive;
 mod editing;
 mod fixes;
@@ -46,7 +49,6 @@ mod lanes;
 mod learning;
 mod logs;
 mod mail;
-mod names;
 mod nested;
 mod outcome;
 mod pending_lessons;

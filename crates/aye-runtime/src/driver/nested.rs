@@ -5,7 +5,7 @@ use std::time::Instant;
 use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
 use aye_core::nested::{Again, Child, Nested};
-use aye_core::schedule::{ChildEnd, Schedule};
+use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use super::lane::{LaneId, Work};
 pub(super) struct ChildRuns {
     nested: Nested,
     /// Which of them are begun, and what becomes of the step.
-    schedule: Schedule,
+    schedule: ChildSchedule,
     live: Vec<LaneId>,
     /// The step is to end.
     stopping: bool,
@@ -37,7 +37,7 @@ pub(super) struct NextRun {
 
 impl ChildRuns {
     pub(super) fn new(nested: Nested) -> Self {
-        let schedule = Schedule::new(&nested);
+        let schedule = ChildSchedule::new(&nested);
         Self { nested, schedule, live: Vec::new(), stopping: false }
     }
 

@@ -3,6 +3,7 @@
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Input};
+use aye_core::skill::Action;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -20,15 +21,15 @@ impl Driver<'_> {
         let mut tools: Vec<String> = Vec::new();
         for node in &flow.nodes {
             let named = match &node.step.action {
-                aye_core::skill::Action::Tool { tool, .. } => Some(tool.value.clone()),
-                aye_core::skill::Action::Command { program, .. } => Some(program.value.clone()),
-                aye_core::skill::Action::Shell { .. }
-                | aye_core::skill::Action::Ask(_)
-                | aye_core::skill::Action::Compute { .. }
-                | aye_core::skill::Action::Skill { .. }
-                | aye_core::skill::Action::ForEach(_)
-                | aye_core::skill::Action::Return { .. }
-                | aye_core::skill::Action::Note => None,
+                Action::Tool { tool, .. } => Some(tool.value.clone()),
+                Action::Command { program, .. } => Some(program.value.clone()),
+                Action::Shell { .. }
+                | Action::Ask(_)
+                | Action::Compute { .. }
+                | Action::Skill { .. }
+                | Action::ForEach(_)
+                | Action::Return { .. }
+                | Action::Note => None,
             };
             let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
             tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));

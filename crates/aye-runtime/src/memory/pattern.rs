@@ -71,7 +71,7 @@ impl Pattern {
             }
             return Ok(Self { written: written.to_owned(), kind: Kind::Regex { regex, size } });
         }
-        if salient_line(written) < FEWEST {
+        if count_letters(written) < FEWEST {
             return Err(BadPattern::TooShort(written.to_owned()));
         }
         Ok(Self { written: written.to_owned(), kind: Kind::Words(fold(written)) })
@@ -203,7 +203,7 @@ impl<'a> Told<'a> {
 }
 
 /// How many letters and digits stand outside placeholders.
-fn salient_line(text: &str) -> usize {
+fn count_letters(text: &str) -> usize {
     let mut inside = false;
     text.chars()
         .filter(|&c| {

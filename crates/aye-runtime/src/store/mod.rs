@@ -18,6 +18,7 @@
 
 mod audit;
 mod chain;
+mod concurrency;
 mod derive;
 mod error;
 mod heads;
@@ -29,7 +30,6 @@ mod log_seal;
 mod logs;
 mod mailbox;
 mod memory;
-mod names;
 mod open_store;
 mod outbox;
 mod plain_logs;
@@ -97,7 +97,7 @@ pub trait Store:
         name: &str,
     ) -> Result<Option<aye_core::journal::Blocked>, StoreError> {
         let claimants = self.claimants(name)?;
-        let since = claimants.iter().find(|row| row.id == *run).and_then(names::since);
-        names::blocked(claimants, run, since, |other| self.is_driven(other))
+        let since = claimants.iter().find(|row| row.id == *run).and_then(concurrency::since);
+        concurrency::blocked(claimants, run, since, |other| self.is_driven(other))
     }
 }

@@ -54,7 +54,7 @@ pub enum ScriptOutcome {
     },
     /// Nobody answered in time; the default, if there is one.
     Expired(Option<String>),
-    /// Anyone who was asked left without an answer, or the run was cancelled.
+    /// The person who was asked left without an answer, or the run was cancelled.
     Cancelled,
     /// Aye was told to stop by this signal. The question is withdrawn: nobody
     /// waits for its answer any more.

@@ -147,7 +147,7 @@ impl Runtime {
         warn: &mut dyn FnMut(Warning),
     ) -> Result<Sent, Error> {
         let request = &self.stamped(request);
-        // Anyone who drives the outermost run drives those inside.
+        // The driver of the outermost run drives those inside.
         let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
         let secret = answers_secret(store, request)?;
         if store.holder(&driven)?.is_none() {

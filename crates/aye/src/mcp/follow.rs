@@ -29,7 +29,7 @@ pub(super) enum Came {
     Rests,
     /// It continues.
     GoesOn,
-    /// Anyone who called wants it stopped.
+    /// The caller wants it stopped.
     Stopped,
 }
 

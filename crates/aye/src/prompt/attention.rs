@@ -71,7 +71,7 @@ impl Attention {
     /// Something has ended that took long.
     pub fn ended(self, about: &str) {
         let text = format!("{}\u{7}", self.notification(&harmless(about)));
-        // Anyone who has no terminal any more is not called.
+        // Without a terminal there is nobody to call.
         if let Ok(mut terminal) = OpenOptions::new().write(true).open("/dev/tty")
             && aye_process::group::in_foreground(&terminal)
         {

@@ -210,7 +210,7 @@ fn count(state: &State, wanted: &[StepStatus]) -> usize {
 }
 
 /// How many processes of a run could not be ended; nothing where nothing had
-/// to be. Anyone who stopped something wants to know that it is gone.
+/// to be. A person who stopped something wants to know that it is gone.
 pub fn stopped(state: &State) -> Option<u32> {
     let processes = state.steps.values().filter_map(|step| step.process.as_ref());
     let left: u32 = processes.map(|process| process.left_running).sum();

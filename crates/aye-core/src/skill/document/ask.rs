@@ -64,7 +64,7 @@ pub(in crate::skill) struct ApprovalsDoc {
     /// How many different people must agree; 1 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) count: Field<u32>,
-    /// Anyone who started the run does not count.
+    /// The person who started the run does not count.
     pub(in crate::skill) not_starter: Field<bool>,
 }
 

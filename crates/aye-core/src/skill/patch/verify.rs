@@ -112,16 +112,8 @@ fn has_block(skill: &Skill, at: usize, code: &str) -> bool {
 }
 
 fn is_block(step: &Step, at: usize, code: &str) -> bool {
-    let own = match &step.action {
-        Action::Compute { code: own, .. } => own.span.start == at && own.value == code,
-        Action::ForEach(each) => each.body.iter().any(|step| is_block(step, at, code)),
-        Action::Command { .. }
-        | Action::Shell { .. }
-        | Action::Ask(_)
-        | Action::Tool { .. }
-        | Action::Skill { .. }
-        | Action::Return { .. }
-        | Action::Note => false,
-    };
-    own || step.then.iter().any(|step| is_block(step, at, code))
+    let own = matches!(&step.action, Action::Compute { code: own, .. }
+        if own.span.start == at && own.value == code);
+    let mut inside = step.action.body().iter().chain(&step.then);
+    own || inside.any(|step| is_block(step, at, code))
 }

@@ -81,7 +81,7 @@ fn read(path: &Path) -> Option<Written> {
     serde_json::from_str(&text).ok()
 }
 
-/// Anyone who took an answer ended before it was given: it is taken again.
+/// A process that took an answer ended before it passed it on: it is taken again.
 fn put_back(path: &Path, name: &str) {
     const PATIENCE: i64 = 15;
     let id = name.strip_prefix('.').and_then(|name| name.strip_suffix(".taken"));

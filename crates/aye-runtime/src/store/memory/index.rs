@@ -7,7 +7,7 @@ use aye_core::question::Question;
 use super::{MemoryStore, journal};
 use crate::store::index::CANDIDATES;
 use crate::store::{
-    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, Runs, StoreError, names,
+    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, Runs, StoreError, concurrency,
 };
 
 impl Runs for MemoryStore {
@@ -42,7 +42,7 @@ impl Runs for MemoryStore {
     }
 
     fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError> {
-        names::Claims::claimants(&*self.state(), Some(name))
+        concurrency::Claims::claimants(&*self.state(), Some(name))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {

@@ -57,7 +57,7 @@ impl MemoryStore {
         }
     }
 
-    /// Anyone who panicked has changed everything or nothing.
+    /// A thread that panicked has changed everything or nothing.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

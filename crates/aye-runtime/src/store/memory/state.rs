@@ -11,7 +11,8 @@ use crate::store::derive::{self, Derived, Placed};
 use crate::store::pruned_run::Chain;
 use crate::store::{
     Announcer, AnswerToken, ENDED, Holder, Lease, MessageRow, MessageState, NameClaim, NewMessage,
-    Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict, names,
+    Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict,
+    concurrency,
 };
 
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ pub(super) struct Sent {
     pub(super) verdict: Option<Verdict>,
 }
 
-impl names::Claims for State {
+impl concurrency::Claims for State {
     fn claimants(&self, name: Option<&str>) -> Result<Vec<RunRow>, StoreError> {
         let wanted = |row: &&RunRow| {
             row.claim.is_some() && name.is_none_or(|name| row.concurrency.as_deref() == Some(name))
@@ -103,7 +104,12 @@ impl State {
         let mut changed: BTreeMap<RunId, Derived> = BTreeMap::new();
         for event in events {
             let before = changed.remove(&event.run).or_else(|| self.runs.get(&event.run).cloned());
-            names::check(self, lease.run(), before.as_ref().map(|derived| &derived.run), event)?;
+            concurrency::check(
+                self,
+                lease.run(),
+                before.as_ref().map(|derived| &derived.run),
+                event,
+            )?;
             let n = self.last_n + stored.len() as u64 + 1;
             let (next, after) = place(lease, before, n, event)?;
             stored.push(next);

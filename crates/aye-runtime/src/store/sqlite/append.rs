@@ -5,12 +5,12 @@ use aye_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::change::{Change, Failure};
-use super::names::Changing;
+use super::concurrency::Changing;
 use super::open::{LOG, LONG_LOG};
 use super::{Home, SqliteStore, lessons, mailbox, outbox, questions, runs};
 use crate::store::chain::Link;
 use crate::store::derive::{self, Derived, Placed};
-use crate::store::{Announcer, Lease, StoreError, names};
+use crate::store::{Announcer, Lease, StoreError, concurrency};
 
 /// Appends that make a process one that appends a lot.
 const MANY: u32 = 50;
@@ -163,7 +163,7 @@ fn append_run(
                 got: event.seq,
             }));
         }
-        names::check(&Changing { db: change, home }, lease.run(), last, event)?;
+        concurrency::check(&Changing { db: change, home }, lease.run(), last, event)?;
         let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
             run: run.to_string(),
             seq: event.seq,

@@ -12,7 +12,7 @@ use super::schema::{self, Layout};
 use super::{Bell, Home, create, lock};
 use crate::store::{Announcer, StoreError};
 
-/// Anyone who opens first reads the log through, 2 us a page: SQLite's own 1,000
+/// The first process to open it reads the log through, 2 us a page: SQLite's own 1,000
 /// pages would be felt by every command.
 pub(super) const LOG: u32 = 200;
 /// A process that appends a lot writes most pages again and again; it gains

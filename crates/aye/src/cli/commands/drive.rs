@@ -73,7 +73,7 @@ pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> 
         let warning = context.paint_err.text(Tone::Warn, "warning:");
         say(&format!("{warning} standard output is incomplete: {error}\n"));
     }
-    // Anyone who asks next listens for signals itself.
+    // The next prompter listens for signals itself.
     drop(signals);
     if ask_mode.is_attended(context) {
         super::patch::offer(&finished.state, &finished.journal, context)?;

@@ -23,7 +23,7 @@ pub(super) enum Told {
     Value(String),
     /// Nobody can be asked here.
     Nobody,
-    /// Anyone who was asked would rather not continue: the exit code.
+    /// The person who was asked stopped here: the exit code.
     Leave(u8),
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Told {
 pub(super) enum Resolved {
     /// They are complete.
     Inputs(Box<Inputs>),
-    /// Anyone who was asked would rather not continue: the exit code.
+    /// The person who was asked stopped here: the exit code.
     Leave(u8),
 }
 

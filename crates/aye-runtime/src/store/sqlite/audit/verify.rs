@@ -13,7 +13,7 @@ impl SqliteStore {
         let db = self.db.unchecked_transaction()?;
         let mut first = None;
         check_runs(&db, Some(run), &mut Audited::default(), &mut |finding| {
-            // Anyone who reads the events says what to do about one of a newer Aye.
+            // The reader of the events says what to do about one of a newer Aye.
             if !matches!(finding, Finding::Unreadable { .. }) {
                 first.get_or_insert(finding);
             }

@@ -1,7 +1,7 @@
 //! A store that is broken on purpose, in one way at a time.
 
+mod concurrency;
 mod fault;
-mod names;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 //! passes it by giving a [`Place`]; `faulty` shows that each clause can fail.
 
 mod appending;
+mod concurrency;
 mod faulty;
 mod leasing;
 mod lessons;
 mod listing;
 mod mailing;
-mod names;
 mod outbox;
 mod presence;
 mod pruning;
@@ -69,12 +69,12 @@ const CLAUSES: [(&str, Clause); 46] = [
     ("a failed append gives no verdict", mailing::verdict_with_events),
     ("a run that has ended refuses", mailing::ended_refuses),
     ("requests to runs inside are found", mailing::pending_within),
-    ("a name is held once", names::held_once),
-    ("a name is kept until the run ends", names::kept_until_the_end),
-    ("first come, first served", names::first_come),
-    ("who waits and is not driven is passed by", names::absent_ones_are_passed),
-    ("the end of a run wakes those who wait for its name", names::the_end_wakes),
-    ("no two runs wait for each other", names::no_circle),
+    ("a name is held once", concurrency::held_once),
+    ("a name is kept until the run ends", concurrency::kept_until_the_end),
+    ("first come, first served", concurrency::first_come),
+    ("who waits and is not driven is passed by", concurrency::absent_ones_are_passed),
+    ("the end of a run wakes those who wait for its name", concurrency::the_end_wakes),
+    ("no two runs wait for each other", concurrency::no_circle),
     ("what was learned waits for memory", lessons::wait_for_memory),
     ("a lesson is noted with its event, or not at all", lessons::with_the_event),
     ("what a process shows is known to others", presence::is_known),

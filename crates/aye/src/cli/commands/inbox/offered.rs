@@ -38,7 +38,7 @@ pub(super) fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offere
         }
         By::Names(_) | By::Human | By::Anyone => {}
     }
-    // Anyone who has agreed can only take part by saying no.
+    // A person who has agreed can only change that by saying no.
     let agreed = asked.approvals > 1 && open.row.answered_by.as_deref() == Some(user);
     let can = |value: &str| {
         let edits = asked.purpose == Purpose::Recover && value == "edit";

@@ -15,7 +15,7 @@ use crate::nested::{Nested, Parent};
 
 /// The runs of a nested step: which continue, and how the others ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Schedule {
+pub struct ChildSchedule {
     parallel: usize,
     fail_fast: bool,
     is_list: bool,
@@ -97,7 +97,7 @@ impl ChildEnd {
     }
 }
 
-impl Schedule {
+impl ChildSchedule {
     /// Nothing has been begun yet.
     pub fn new(nested: &Nested) -> Self {
         Self {

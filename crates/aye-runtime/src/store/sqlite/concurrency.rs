@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::lock::RunLock;
 use super::{Home, runs};
-use crate::store::names::Claims;
+use crate::store::concurrency::Claims;
 use crate::store::{RunRow, StoreError};
 
 /// The journal in the middle of a change.
