@@ -111,14 +111,22 @@ impl ChildSchedule {
         }
     }
 
+    /// Whether a failure inside keeps further runs from starting. One that a person is being
+    /// asked about counts: nobody knows yet how it ends.
+    pub fn is_fail_fast(&self) -> bool {
+        self.fail_fast
+    }
+
+    /// The index of the run that [`Self::begin`] would begin.
+    pub fn upcoming(&self) -> Option<usize> {
+        let room = !self.held && self.going < self.parallel && self.next < self.runs.len();
+        room.then_some(self.next)
+    }
+
     /// The run to begin now, if there is room for one. It counts as begun.
     pub fn begin(&mut self) -> Option<usize> {
-        if self.held || self.going >= self.parallel {
-            return None;
-        }
-        let index = self.next;
-        let slot = self.runs.get_mut(index)?;
-        *slot = Slot::Going;
+        let index = self.upcoming()?;
+        self.runs[index] = Slot::Going;
         self.going += 1;
         self.next += 1;
         Some(index)

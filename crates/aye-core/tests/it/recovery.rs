@@ -1,6 +1,7 @@
 //! Steps that failed and steps of which nobody knows how they ended.
 
 use aye_core::event::{Event, EventKind};
+use aye_core::input::{Input, Retry};
 use aye_core::journal::{FoldError, State, StepStatus};
 use aye_core::machine::Refusal;
 use aye_core::question::{Answer, Channel};
@@ -8,8 +9,8 @@ use aye_core::skill::{AskKind, By, OnError};
 use serde_json::Value;
 
 use crate::build::{
-    Run, answer_of, command, confirm, gated, idempotent, on_error, program, state, states, steps,
-    when,
+    Run, answer_of, command, confirm, driver, gated, idempotent, on_error, program, state, states,
+    steps, when,
 };
 
 #[test]
@@ -70,6 +71,11 @@ fn a_step_of_unknown_outcome_is_somebodys_decision() {
     run.answer("abort");
     assert_eq!(run.tail(1), ["failed aborted"]);
     assert_eq!(run.machine.state().end_message.as_deref(), Some("`a` was aborted by ann"));
+    // The person who retries it knows that its outcome is unknown.
+    let answer = Some(Box::new(answer_of("bob", "retry")));
+    let (driver, step, edits) = (driver("bob"), None, None);
+    run.send(Input::Retry(Retry { driver, epoch: 0, step, edits, turn: None, answer })).unwrap();
+    assert_eq!(run.tail(3), ["resumed", "a retry 2 answer", "a start 2"]);
 }
 
 #[test]

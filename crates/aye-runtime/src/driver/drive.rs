@@ -245,7 +245,8 @@ impl<'a> Driver<'a> {
                 continue;
             }
             match wants {
-                Effect::Run { execution } if doing == Some(execution) => {}
+                // A failure that kept runs inside it from starting may be settled.
+                Effect::Run { execution } if doing == Some(execution) => self.go_on_inside(id)?,
                 Effect::Run { execution } => self.start(id, execution)?,
                 Effect::Stop { execution } => self.stop(id, execution)?,
                 Effect::Rest(_) | Effect::Finish if id != ROOT => self.rests(id)?,
@@ -299,6 +300,9 @@ impl<'a> Driver<'a> {
         let world = self.world();
         let input = auth::spend_code(input, &self.lane(id).machine, self.parts.home, &world);
         self.lanes.look_at(id);
+        if self.is_recovering(id) {
+            self.lanes.look_at_parents(id);
+        }
         let Self { parts, lanes, lessons, .. } = self;
         let Some(Lane { machine, .. }) = lanes.get_mut(id) else {
             unreachable!("lane {id} has ended")

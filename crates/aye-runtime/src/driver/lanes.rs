@@ -52,6 +52,15 @@ impl Lanes {
         }
     }
 
+    /// Something happened inside the steps that this lane is inside of.
+    pub(super) fn look_at_parents(&mut self, id: LaneId) {
+        let mut at = id;
+        while let Some((parent, _)) = self.get(at).and_then(|lane| lane.parent) {
+            self.look_at(parent);
+            at = parent;
+        }
+    }
+
     /// The next lane that something happened to, unless it has ended.
     pub(super) fn next_due(&mut self) -> Option<LaneId> {
         loop {

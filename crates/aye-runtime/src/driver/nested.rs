@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
+use aye_core::journal::Phase;
 use aye_core::nested::{Again, Child, Nested};
-use aye_core::child_schedule::{ChildEnd, ChildSchedule};
+use aye_core::question::Purpose;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -52,6 +54,12 @@ impl ChildRuns {
             // The items of a list run the same steps.
             sibling: self.live.first().copied().filter(|_| self.nested.is_list),
         })
+    }
+
+    /// The run that would be begun next, if a failure inside keeps it from starting.
+    fn kept_back(&self) -> Option<&Child> {
+        let index = self.schedule.upcoming().filter(|_| self.schedule.is_fail_fast())?;
+        self.nested.children.get(index)
     }
 
     /// The run of this child, which an earlier driver has begun.
@@ -114,6 +122,9 @@ impl Driver<'_> {
     /// Begins what is to be begun; the step ends when nothing is left.
     pub(super) fn go_on_inside(&mut self, id: LaneId) -> Result<(), Error> {
         loop {
+            if self.waits_for_recovery(id)? {
+                break;
+            }
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             let Some(next) = inside.next() else { break };
             let NextRun { index, child, deadline, again, sibling } = next;
@@ -127,6 +138,27 @@ impl Driver<'_> {
             }
         }
         self.close_inside(id)
+    }
+
+    /// Whether the next run of a step waits until a failure beside it is settled. Runs that an
+    /// earlier driver began are taken up all the same: their questions belong in the inbox.
+    fn waits_for_recovery(&self, id: LaneId) -> Result<bool, Error> {
+        let Work::Nested { inside, .. } = &self.lane(id).work else { return Ok(false) };
+        let Some(child) = inside.kept_back() else { return Ok(false) };
+        if !inside.live().iter().any(|lane| self.is_recovering(*lane)) {
+            return Ok(false);
+        }
+        let Ok(run) = child.parent.child() else { return Ok(false) };
+        Ok(self.parts.store.run(&run)?.is_none())
+    }
+
+    /// Whether a person is asked about a failure in the run of a lane, or inside it.
+    pub(super) fn is_recovering(&self, id: LaneId) -> bool {
+        let Some(lane) = self.lanes.get(id) else { return false };
+        let asks = matches!(&lane.machine.state().phase,
+            Phase::Asking { question, .. } if question.purpose == Purpose::Recover);
+        let Work::Nested { inside, .. } = &lane.work else { return asks };
+        asks || inside.live().iter().any(|id| self.is_recovering(*id))
     }
 
     /// Ends the step if nothing inside it continues or can be begun.

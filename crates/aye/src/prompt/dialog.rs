@@ -320,7 +320,10 @@ impl Dialog {
                 self.notice = Some("type the text, or press Esc".to_owned());
                 Reply::Stay
             }
-            Key::Enter => self.wrong(question, "that is not the text"),
+            Key::Enter => {
+                self.stage = Stage::Typed(offer, Line::default());
+                self.wrong(question, "that is not the text")
+            }
             // Copied is not typed.
             Key::Paste(_) => {
                 self.notice = Some("it has to be typed, not pasted".to_owned());

@@ -74,6 +74,8 @@ pub struct LiveReport<'a, W: Write> {
     plan: upcoming::Plan,
     /// The run has ended or rests: nothing runs that a block could show.
     over: bool,
+    /// What Ctrl-C does here.
+    interrupt: &'static str,
 }
 
 /// A [`Tick`] that is kept.
@@ -116,7 +118,14 @@ impl<'a, W: Write> LiveReport<'a, W> {
             asked: AskedQuestions::default(),
             plan: upcoming::Plan::default(),
             over: false,
+            interrupt: "Ctrl-C pauses",
         }
+    }
+
+    /// A view of a run that another process drives.
+    #[must_use]
+    pub fn watching(self) -> Self {
+        Self { interrupt: "Ctrl-C stops watching", ..self }
     }
 
     fn columns(&self) -> usize {
@@ -212,6 +221,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             steps: self.plan.count(self.flow),
             frame: self.frame,
             tails: self.folds(),
+            interrupt: self.interrupt,
         };
         let mut block = block.rows();
         if !self.folds() {

@@ -117,13 +117,19 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     let holder = state.waits_for_name().map(|(_, waiting)| &waiting.holder);
                     if let Some(holder) = holder {
                         next.push(("that run", format!("aye show {holder}")));
-                        next.push(("end it", format!("aye cancel {holder}")));
+                        // Without a driver nobody looks whether that run has ended.
+                        if driven {
+                            next.push(("end it", format!("aye cancel {holder}")));
+                        }
                     }
-                    let waits = waits_words(state);
                     match (driven, state.status() == Status::Running) {
-                        (true, _) => waits,
-                        (false, true) => format!("was cut off while it {waits}"),
-                        (false, false) => format!("is paused; it {waits}"),
+                        (true, _) => waits_words(state, "waits"),
+                        (false, true) => {
+                            format!("was cut off; it {}", waits_words(state, "waited"))
+                        }
+                        (false, false) => {
+                            format!("is paused; it {}", waits_words(state, "waited"))
+                        }
                     }
                 }
                 Phase::Running { step, .. } if driven => format!("is running: at `{step}`"),
@@ -197,9 +203,9 @@ fn choices_shown(question: &Question) -> String {
 }
 
 /// `waits for run X: it has the name Y`, if it does.
-fn waits_words(state: &State) -> String {
+fn waits_words(state: &State, waits: &str) -> String {
     match state.waits_for_name() {
-        Some((name, waiting)) => format!("waits for run {}: {}", waiting.holder, has_name(name)),
+        Some((name, waiting)) => format!("{waits} for run {}: {}", waiting.holder, has_name(name)),
         None => String::new(),
     }
 }
@@ -210,7 +216,7 @@ fn count(state: &State, wanted: &[StepStatus]) -> usize {
 }
 
 /// How many processes of a run could not be ended; nothing where nothing had
-/// to be. A person who stopped something wants to know that it is gone.
+/// to be.
 pub fn stopped(state: &State) -> Option<u32> {
     let processes = state.steps.values().filter_map(|step| step.process.as_ref());
     let left: u32 = processes.map(|process| process.left_running).sum();
@@ -238,7 +244,8 @@ fn counts(state: &State, inside: Option<u32>) -> String {
         let ended = plural(usize::try_from(ended).unwrap_or(usize::MAX), "process");
         parts.push(format!("{ended} ended after it was cut off"));
     }
-    if let Some(left) = [stopped(state), inside].into_iter().flatten().reduce(|a, b| a + b) {
+    if let left @ 1.. = [stopped(state), inside].into_iter().flatten().sum::<u32>() {
+        let left = plural(usize::try_from(left).unwrap_or(usize::MAX), "process");
         parts.push(format!("{left} left running"));
     }
     parts.join(", ")

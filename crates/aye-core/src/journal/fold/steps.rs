@@ -35,12 +35,15 @@ impl State {
         );
         let step = self.decisive_step().filter(|_| again && self.winding_down.is_none())?;
         let status = |step: &str| self.steps.get(step).map(|record| record.status);
-        let in_doubt = |step: &String| {
+        let in_doubt = |step: &str| {
             matches!(status(step), Some(StepStatus::Unknown | StepStatus::Interrupted))
         };
         // `finally` would run again, and with it what nobody has settled.
-        let doubtful = self.finally.iter().flat_map(|it| &it.entered).any(in_doubt);
-        let failed = matches!(status(step), Some(StepStatus::Failed | StepStatus::TimedOut));
+        let doubtful = self.finally.iter().flat_map(|it| &it.entered).any(|step| in_doubt(step));
+        // Aborted when its outcome was unknown: the person who retries it knows that.
+        let aborted = matches!(self.phase, Phase::Ended(Ended::Failed(FailReason::Aborted)));
+        let failed = matches!(status(step), Some(StepStatus::Failed | StepStatus::TimedOut))
+            || aborted && in_doubt(step);
         (failed && !doubtful).then_some(step)
     }
 

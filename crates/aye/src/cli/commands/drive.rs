@@ -40,7 +40,7 @@ impl AskMode {
 /// Drives a run to its end or a pause, shows it, and returns the exit code.
 pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> Result<u8, Error> {
     let flow = active.flow();
-    let (report, outputs) = choose_report(context, &flow)?;
+    let (report, outputs) = choose_report(context, &flow, Viewer::Driver)?;
     let screen = SharedScreen::default();
     let to_out = outputs.out.clone();
     let mut signals = catch_signals()?;
@@ -105,9 +105,19 @@ pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, insid
     say(&summary(state, outcome, inside, context.paint_err));
 }
 
+/// Who looks at a report.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Viewer {
+    /// The process that drives the run.
+    Driver,
+    /// One that only looks on.
+    Watcher,
+}
+
 pub(super) fn choose_report<'a>(
     context: &Context,
     flow: &'a Flow,
+    viewer: Viewer,
 ) -> Result<(Box<dyn Report + 'a>, OutputBuffers), Error> {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let outputs = OutputBuffers::standard().map_err(Error::Output)?;
@@ -125,7 +135,11 @@ pub(super) fn choose_report<'a>(
             Verbosity::Quiet | Verbosity::Verbose => OutputMode::Full,
         };
         let mode = mode.unwrap_or(usual);
-        Box::new(LiveReport::new(to_err, context.paint_err, verbosity, mode, flow))
+        let live = LiveReport::new(to_err, context.paint_err, verbosity, mode, flow);
+        match viewer {
+            Viewer::Driver => Box::new(live),
+            Viewer::Watcher => Box::new(live.watching()),
+        }
     } else {
         let paints = [context.paint_out, context.paint_err];
         let mode = mode.unwrap_or(OutputMode::Full);

@@ -78,7 +78,12 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
         (LogItem::Idle, Some(_)) | (_, None) => Ok(()),
     })?;
     if let (0, Some(step)) = (told, &args.step) {
-        let message = format!("step `{step}` of run `{}` has run no command", row.id);
+        let known = journal.load(&row, context)?.flow.find(step).is_some();
+        let step = escape_control_line(step);
+        let message = match known || step.contains(['[', '/']) {
+            true => format!("step `{step}` of run `{}` has run no command", row.id),
+            false => format!("run `{}` has no step `{step}`", row.id),
+        };
         return Err(Error::not_found(message, format!("`aye show {}` lists its steps", row.id)));
     }
     // Silence could also be a mistake.

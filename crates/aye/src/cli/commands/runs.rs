@@ -161,7 +161,7 @@ fn line(
     let mark = paint.text(tone, paint.glyph(glyph));
     let waits = row.waits_for_name();
     let about = match (&row.message, &row.step) {
-        _ if waits.is_some() => waits.map(waits_for).unwrap_or_default(),
+        _ if waits.is_some() => waits.map(|name| waits_for(name, run.driven)).unwrap_or_default(),
         (_, Some(step)) if !row.status.is_ended() => format!("at {}", escape_control_line(step)),
         (Some(message), _) => escape_control(message.lines().next().unwrap_or_default()),
         (None, _) => String::new(),
@@ -190,9 +190,10 @@ fn line(
     format!("{}\n", text.trim_end())
 }
 
-/// What a run waits for that another run has.
-fn waits_for((name, holder): (&str, &RunId)) -> String {
-    format!("waits for run {holder} ({})", escape_control_line(name))
+/// What a run waits for that another run has; without a driver nobody looks whether it still has it.
+fn waits_for((name, holder): (&str, &RunId), driven: bool) -> String {
+    let waits = if driven { "waits" } else { "waited" };
+    format!("{waits} for run {holder} ({})", escape_control_line(name))
 }
 
 /// How long ago, as people say it.

@@ -17,7 +17,7 @@ use aye_runtime::driver::Outcome;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{JournalReader, RunRow, Subscription, has_log};
 
-use super::drive::{choose_report, conclude};
+use super::drive::{Viewer, choose_report, conclude};
 use super::inbox::catch_signals;
 use super::shown_output::ShownOutput;
 
@@ -43,7 +43,7 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let journal = context.journal()?;
     let row = journal.find_run(&args.run)?;
     let loaded = journal.load(&row, context)?;
-    let (mut report, _outlets) = choose_report(context, &loaded.flow)?;
+    let (mut report, _outlets) = choose_report(context, &loaded.flow, Viewer::Watcher)?;
     let mut signals = catch_signals()?;
     let subscription = journal.subscribe_to_run(&row.id, 0)?;
     let mut watch = Watch {

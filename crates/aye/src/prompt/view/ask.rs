@@ -43,9 +43,9 @@ pub(super) fn ask(
             }
             cursor
         }
-        Stage::Typed(_, line) => {
+        Stage::Typed(offer, line) => {
             let wanted = escape_control(question.typed.as_deref().unwrap_or(""));
-            let ask = Styled::new().plain("To agree, type ").tone(Tone::Strong, wanted);
+            let ask = Styled::new().plain(typed_words(question, *offer)).tone(Tone::Strong, wanted);
             let lines = wrap(&ask, look.room(), 2, true);
             for (index, line) in lines.into_iter().enumerate() {
                 let part = if index == 0 { Part::Divided } else { Part::Plain };
@@ -59,6 +59,14 @@ pub(super) fn ask(
             field(body, ask, line, None, look)
         }
         Stage::List(list) => options::options(body, question, list, look, taken),
+    }
+}
+
+/// What typing the text means: where there are several options, which one it takes.
+pub(super) fn typed_words(question: &Question, offer: usize) -> String {
+    match (question.yes_and_no(), question.options.get(offer)) {
+        (None, Some(offer)) => format!("For {}, type ", escape_control(&offer.label)),
+        (Some(_), _) | (None, None) => "To agree, type ".to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The last line: how long is left, what happens then, and which keys help.
 
+use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::paint::{Glyph, Tone};
@@ -122,11 +123,15 @@ pub(super) fn left_in_words(seconds: i64) -> String {
 }
 
 fn hints(posed: &QuestionContext<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
-    let details = if dialog.details { "? less" } else { "? details" }.to_owned();
+    // In a text, `?` is a character.
+    let details = if dialog.details { "? less" } else { "? details" };
+    let details = (!dialog.is_writing()).then(|| details.to_owned());
     let out = match (dialog.escape(), posed.run) {
         _ if dialog.is_writing() => Some("Esc empties it"),
         (Escape::Declines, Some(_)) if posed.question.decline_starts().is_some() => None,
-        (Escape::Declines, Some(_)) => posed.question.decline().map(|_| "Esc declines"),
+        (Escape::Declines, Some(_)) => posed.question.decline().map(|_| {
+            if posed.question.kind == AskKind::Recover { "Esc aborts" } else { "Esc declines" }
+        }),
         (Escape::Dismisses, Some(_)) => Some("Esc leaves it open"),
         (Escape::Declines | Escape::Dismisses, None) => Some("Esc cancels"),
     };
@@ -144,13 +149,20 @@ fn stage_hints(
     posed: &QuestionContext<'_>,
     dialog: &Dialog,
     look: Look,
-    details: String,
+    details: Option<String>,
     out: String,
 ) -> Vec<String> {
     match &dialog.stage {
-        Stage::Key(..) => vec![details, out],
-        Stage::Word(..) => vec!["Enter answers".to_owned(), details, out],
-        Stage::Typed(..) => vec!["Enter agrees".to_owned(), out, details],
+        Stage::Key(..) => details.into_iter().chain([out]).collect(),
+        Stage::Word(..) => {
+            ["Enter answers".to_owned()].into_iter().chain(details).chain([out]).collect()
+        }
+        Stage::Typed(_, line) => {
+            let goes_back = line.is_empty() && posed.question.yes_and_no().is_none();
+            let out = if goes_back { "Esc goes back".to_owned() } else { out };
+            let enter = if goes_back { "Enter chooses" } else { "Enter agrees" };
+            vec![enter.to_owned(), out].into_iter().chain(details).collect()
+        }
         Stage::Code(_, line) => {
             let back = if line.is_empty() { "Esc goes back".to_owned() } else { out };
             vec!["Enter agrees".to_owned(), back]
@@ -160,17 +172,18 @@ fn stage_hints(
             if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {
                 hints.push("Tab edits".to_owned());
             }
-            hints.extend([details, out]);
+            hints.extend(details.into_iter().chain([out]));
             hints
         }
         Stage::List(list) => list_hints(list, look, details, out),
     }
 }
 
-fn list_hints(list: &List, look: Look, details: String, out: String) -> Vec<String> {
+fn list_hints(list: &List, look: Look, details: Option<String>, out: String) -> Vec<String> {
     if list.filtering || !list.filter.is_empty() {
         return vec!["Enter chooses".to_owned(), "Esc shows all".to_owned()];
     }
     let arrows = if look.paint.unicode { "↑↓ move" } else { "arrows move" };
-    vec![arrows.to_owned(), "Enter chooses".to_owned(), FILTER.to_owned(), details, out]
+    let hints = [arrows.to_owned(), "Enter chooses".to_owned(), FILTER.to_owned()];
+    hints.into_iter().chain(details).chain([out]).collect()
 }

@@ -39,6 +39,8 @@ pub(super) struct Block<'a> {
     pub(super) frame: usize,
     /// The rows of output are shown here rather than above.
     pub(super) tails: bool,
+    /// What Ctrl-C does here.
+    pub(super) interrupt: &'static str,
 }
 
 impl Block<'_> {
@@ -245,7 +247,7 @@ impl Block<'_> {
         parts.extend((running > 1).then(|| format!("{running} running")));
         let waiting = self.tick.waiting;
         parts.extend((waiting > 0).then(|| format!("{waiting} {QUEUED}")));
-        parts.extend((self.layout.width >= ROOMY).then(|| "Ctrl-C pauses".to_owned()));
+        parts.extend((self.layout.width >= ROOMY).then(|| self.interrupt.to_owned()));
         let line = paint.cut(&parts.join(&dot(paint)), self.layout.width.saturating_sub(2));
         painted(format!("{} {}", paint.text(Tone::Ask, spinner), paint.text(Tone::Dim, &line)))
     }

@@ -234,8 +234,8 @@ fn ctrl_c_pauses_a_run_that_waits_and_resuming_waits_again() {
     signal(&second, Signal::INT);
     let ran = place.finish(second);
     assert_eq!(ran.code, 130, "{}", ran.all());
-    let words = format!("is paused; it waits for run {first}: it has the name `deploy-stage`");
-    assert!(ran.all().contains("is paused; it waits for run"), "{}\n{words}", ran.all());
+    let words = format!("is paused; it waited for run {first}: it has the name `deploy-stage`");
+    assert!(ran.all().contains("is paused; it waited for run"), "{}\n{words}", ran.all());
     assert_eq!(listed(&place, &run)["status"], "paused");
     let again = place.start(&["resume", &run, "-q"]);
     stands(&place, &run, "queued");

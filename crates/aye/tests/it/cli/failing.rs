@@ -169,7 +169,7 @@ fn a_step_that_takes_too_long_is_124() {
     s  run RUN
     ▸ a  sleep 100
     ✗ a  timed out after DURATION, ended (SIGTERM) after DURATION
-    ✗ s failed: step `a`: timed out after DURATION  0 steps done, 1 failed, 0 left running
+    ✗ s failed: step `a`: timed out after DURATION  0 steps done, 1 failed
       try again  aye retry RUN
     --- exit 124
     ");
@@ -218,7 +218,7 @@ fn a_run_that_takes_too_long_is_124_and_cleans_up() {
     ✗ a  the run's time limit was up, ended (SIGTERM) after DURATION
     ▸ tidy  echo tidied; touch tidied
     ✓ tidy  DURATION
-    ✗ s failed: the run's time limit was up  1 step done, 1 failed, 0 left running
+    ✗ s failed: the run's time limit was up  1 step done, 1 failed
     --- exit 124
     ");
     assert!(place.work().join("tidied").exists());

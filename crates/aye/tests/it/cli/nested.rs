@@ -39,6 +39,37 @@ fn every_item_has_a_record_of_its_own_and_the_results_come_in_order() {
 }
 
 #[test]
+fn while_a_failed_item_is_asked_about_no_other_starts() {
+    let place = Place::new();
+    let skill = |more: &str| {
+        format!(
+            "name: roll\nsteps:\n  - name: each\n    foreach: [1, 2, 3, 4]\n    parallel: 2\n{more}    steps:\n      - name: go\n        shell: echo {{{{ item }}}} >> lines.txt; test {{{{ item }}}} != 1\n        on_error: ask\n"
+        )
+    };
+    let lines = |place: &Place| {
+        let mut lines: Vec<String> = place.read("lines.txt").lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines.join(" ")
+    };
+    place.write("roll.yaml", &skill(""));
+    assert_eq!(place.aye(&["run", "roll.yaml", "--no-input"]).code, 6);
+    assert_eq!(lines(&place), "1 2");
+    // Nor when the run is resumed and nobody answers.
+    let run = place.last();
+    assert_eq!(place.aye(&["resume", &run, "--no-input"]).code, 6);
+    assert_eq!(lines(&place), "1 2");
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap();
+    place.aye(&["answer", question, "skip", "--resume"]).ok();
+    assert_eq!(lines(&place), "1 2 3 4");
+
+    let place = Place::new();
+    place.write("roll.yaml", &skill("    fail_fast: false\n"));
+    assert_eq!(place.aye(&["run", "roll.yaml", "--no-input"]).code, 6);
+    assert_eq!(lines(&place), "1 2 3 4");
+}
+
+#[test]
 fn one_that_fails_keeps_the_rest_from_starting_unless_told_otherwise() {
     let place = Place::new();
     let skill = |more: &str| {

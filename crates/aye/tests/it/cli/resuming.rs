@@ -52,7 +52,7 @@ fn another_step_is_asked_about_first() {
     --- stderr
     s  run RUN, resumed by USER on HOST
     ‖ nobody can be asked here: `--no-input` was given
-    ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done, 0 left running
+    ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done
       answer  aye answer RUN-1 retry|done|skip|abort --resume
       inbox   aye inbox
       wait    aye resume RUN --detach

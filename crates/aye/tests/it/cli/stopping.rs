@@ -47,7 +47,7 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     stopping; what does not end within DURATION is killed, at once if told again
     ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
-    ‖ long is paused  0 steps done, 0 left running
+    ‖ long is paused  0 steps done
       resume  aye resume RUN
       cancel  aye cancel RUN
     --- exit 130
@@ -95,7 +95,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     ✗ work  cancelled by USER: wrong commit after DURATION
     ▸ tidy  touch tidied; echo tidied
     ✓ tidy  DURATION
-    ✗ cleans cancelled: cancelled by USER: wrong commit  1 step done, 0 left running
+    ✗ cleans cancelled: cancelled by USER: wrong commit  1 step done
     --- exit 5
     ");
     assert!(place.work().join("tidied").exists());
@@ -117,7 +117,7 @@ fn a_running_step_without_clean_up_is_just_stopped() {
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
     ✗ first  cancelled by USER after DURATION
-    ✗ long cancelled: cancelled by USER  0 steps done, 0 left running
+    ✗ long cancelled: cancelled by USER  0 steps done
     --- exit 5
     ");
 }

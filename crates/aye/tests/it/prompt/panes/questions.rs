@@ -175,7 +175,7 @@ steps:
     │    3 It was done         continue as if it had succeeded
     │    4 Skip                skip the step and continue
     │    5 Abort               end the run as failed
-    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
+    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc aborts
     === 120x40
     restart  run k3f9x2m7q1
     ✓ stop    true                                                                                  1.0s
@@ -194,7 +194,7 @@ steps:
     │    3 It was done         continue as if it had succeeded
     │    4 Skip                skip the step and continue
     │    5 Abort               end the run as failed
-    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc declines
+    ╰─ ↑↓ move · Enter chooses · type to filter · ? details · Esc aborts
     === 40x24
     restart  run k3f9x2m7q1
     ✓ stop    true                     1.0s
@@ -219,6 +219,6 @@ steps:
     │        skip the step and continue
     │    5 Abort
     │        end the run as failed
-    ╰─ ↑↓ · Enter · ? · Esc declines
+    ╰─ ↑↓ · Enter · ? · Esc aborts
     ");
 }
