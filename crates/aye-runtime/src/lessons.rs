@@ -21,11 +21,16 @@ fn take_in_one(store: &mut dyn Store, memory: &Memory, event: &Event) -> Option<
     let id = LessonId { run: event.run.clone(), seq: event.seq };
     let reader = &*store;
     let is_pending = |id: &LessonId| reader.is_pending_lesson(&id.run, id.seq).ok();
+    let is_state = matches!(lesson, Lesson::State { .. });
     let taken = memory.take_in(lesson, Once { id: &id, is_pending: &is_pending });
     let (done, told) = match taken {
         Ok(told) => (true, told),
         // What it is about was forgotten meanwhile.
         Err(error @ MemoryError::NotFound(_)) => (true, Some(format!("memory: {error}"))),
+        // A file that would become unreadable stays so: trying again slows down every command.
+        Err(error @ MemoryError::Refused { .. }) if is_state => {
+            (true, Some(format!("memory: {error}")))
+        }
         Err(error) => {
             let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
             (false, Some(format!("memory: nothing is learned from this for now: {error}{hint}")))

@@ -37,7 +37,9 @@ impl Machine {
     /// Something for memory without secrets in it.
     pub(super) fn masked_memory(&self, what: Remembered) -> Remembered {
         let lesson = what.lesson.map(|lesson| Box::new(self.secrets.mask_value(&lesson)));
-        Remembered { message: self.secrets.mask(&what.message), lesson, ..what }
+        // The id may hold the name of a file that a block chose.
+        let id = what.id.map(|id| self.secrets.mask(&id));
+        Remembered { id, message: self.secrets.mask(&what.message), lesson, ..what }
     }
 
     pub(super) fn step_finished(

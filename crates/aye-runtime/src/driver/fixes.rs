@@ -130,7 +130,7 @@ impl Driver<'_> {
             skill: of_step.then(|| state.started.skill.clone()),
             step: of_step.then(|| step.to_owned()),
             tool,
-            error: ErrorText::Seen(without(error, old, &edits.set)),
+            error: recognised_by(error, old, &edits.set),
             only_for: rule.only_for,
             change: Change { args: rule.args, ..Change::default() },
             about: Some(changed(old, &edits.set)),
@@ -173,15 +173,18 @@ fn pattern(error: &str) -> String {
     crate::memory::pattern_of(error).map_or_else(|_| error.to_owned(), |p| p.to_string())
 }
 
-/// The error without the values that were wrong, where they would be part of
-/// what it is recognised by: the next one has others.
-fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+/// What the next such error is recognised by. Values that were wrong are left out: the next
+/// one has others.
+fn recognised_by(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> ErrorText {
     let wrong: Vec<&str> = new
         .keys()
         .filter_map(|name| old.get(name)?.as_str())
         .map(str::trim)
         .filter(|value| value.chars().count() > 1)
         .collect();
+    if let Some(pattern) = crate::memory::around_values(error, &wrong) {
+        return ErrorText::Pattern(pattern);
+    }
     let mut lines = Vec::new();
     for line in error.lines() {
         let fingerprinted = crate::memory::fingerprint(line);
@@ -192,7 +195,7 @@ fn without(error: &str, old: &Map<String, Value>, new: &Map<String, Value>) -> S
             None => line,
         });
     }
-    lines.join("\n")
+    ErrorText::Seen(lines.join("\n"))
 }
 
 /// Programs that run what they are given.

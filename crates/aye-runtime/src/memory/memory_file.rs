@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::diagnostic::{Diagnostic, Source};
 use aye_core::yaml::{self, MAX_BYTES, NodeId, Tree};
+use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -51,8 +52,7 @@ impl MemoryFile {
         };
         // A pipe would be waited for.
         if !about.is_file() {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(failed(error));
+            return Err(failed(not_regular()));
         }
         // What is too large need not be read to be refused.
         if about.len() > MAX_BYTES as u64 {
@@ -273,6 +273,10 @@ fn replace(root: &Root, path: &Path, text: &str) -> Result<(), MemoryError> {
         .map_err(|error| MemoryError::io("write", path, error))
 }
 
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
 /// Held while a memory is written: an OS lock, so it goes with its holder.
 struct Lock {
     _file: File,
@@ -292,8 +296,13 @@ impl Lock {
             .create(true)
             .truncate(false)
             .mode(root.file_mode())
+            // A project brings its own files: a pipe here would be waited for without an end.
+            .custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed())
             .open(&path)
             .map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(failed(not_regular()));
+        }
         let give_up = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {

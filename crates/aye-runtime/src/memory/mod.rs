@@ -82,7 +82,7 @@ pub use preference::{
 pub use query::{Layer, Placed, Query};
 pub use remember_choice::NewChoice;
 pub use remember_fix::{ErrorText, NewFix};
-pub use salient_line::pattern_of;
+pub use salient_line::{around_values, pattern_of};
 pub use similar::{SAME, similarity};
 pub use state::{
     Operation, Provenance, StateChange, StateKey, ToldFix, View, is_builtin_tool, is_function,

@@ -41,6 +41,42 @@ pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
     Pattern::new(&fingerprinted[..end])
 }
 
+/// A pattern of what stands before and after values that were wrong, for any others in their
+/// place; nothing where what stands before them says it all.
+pub fn around_values(error_text: &str, wrong: &[&str]) -> Option<String> {
+    let line = telling_line(error_text);
+    let line = &line[..line.floor_char_boundary(LONGEST)];
+    let value = wrong.iter().find(|value| fingerprint(line).contains(**value))?;
+    let (_, after) = line.rsplit_once(value)?;
+    if after.chars().filter(|c| c.is_alphabetic()).count() < 3 {
+        return None;
+    }
+    let parts = line.split(value).map(|part| expression(&fingerprint(part)));
+    let found = parts.collect::<Vec<_>>().join("\\s*\\S+?\\s*");
+    Some(format!("/{found}/"))
+}
+
+/// A regular expression for a text with placeholders.
+fn expression(fingerprinted: &str) -> String {
+    let mut out = String::new();
+    let mut rest = fingerprinted;
+    while let Some(c) = rest.chars().next() {
+        let placeholder = rest.strip_prefix('<').and_then(|inside| inside.split_once('>'));
+        match placeholder {
+            Some((name, after)) if name.bytes().all(|b| b.is_ascii_lowercase()) => {
+                out.push_str(".+?");
+                rest = after;
+                continue;
+            }
+            _ if c == ' ' => out.push_str("\\s+"),
+            _ if c.is_alphanumeric() || "_,;'\"".contains(c) => out.push(c),
+            _ => out.extend(['\\', c]),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
 /// Without the one word after the last colon, which is what the error is about
 /// this time; numbers stay, because they may say what happened.
 fn without_last_value(line: &str) -> &str {
@@ -102,6 +138,22 @@ mod tests {
         ] {
             assert_eq!(pattern_of(error).unwrap().as_str(), pattern, "{error}");
         }
+    }
+
+    #[test]
+    fn what_stands_after_a_wrong_value_counts_too() {
+        let error = "dial tcp: lookup registry.example.org: no such host";
+        let pattern = around_values(error, &["registry.example.org"]).unwrap();
+        let pattern = Pattern::new(&pattern).unwrap();
+        assert!(pattern.is_in("push:\ndial tcp: lookup other.example.net: no such host\n"));
+        assert!(!pattern.is_in("dial tcp 10.0.0.1:443: connect: connection refused"));
+        assert!(!pattern.is_in("dial tcp: lookup other.example.net: timed out"));
+        let error = "error: 12 files of nightly (x86/64) are gone";
+        let pattern = Pattern::new(&around_values(error, &["nightly"]).unwrap()).unwrap();
+        assert!(pattern.is_in("error: 3 files of stable (x86/64) are gone"));
+        // What stands before the value says it all.
+        assert_eq!(around_values("Error: no such channel: nightly", &["nightly"]), None);
+        assert_eq!(around_values(error, &["beta"]), None);
     }
 
     #[test]

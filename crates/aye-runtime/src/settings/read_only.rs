@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aye_core::diagnostic::{Diagnostic, quote};
 use serde::Deserialize;
+use serde_json::json;
 use toml::Spanned;
 
 use crate::fmt::shell_word;
@@ -111,7 +112,14 @@ impl ToolSettings {
             let variables = command.env.iter().map(|(name, value)| format!("{name}={value}"));
             let words: Vec<_> = variables.chain(words).collect();
             let place = command.cwd.as_ref().map(|cwd| format!(" in {}", cwd.display()));
-            Some(format!("{name}: {}{}", words.join(" "), place.unwrap_or_default()))
+            // What the arguments may be is part of what it does.
+            let takes = command.schema.get("properties").filter(|all| **all != json!({}));
+            let takes = takes.map(|takes| {
+                let required = command.schema.get("required").cloned().unwrap_or_default();
+                format!("; arguments: {takes}, required: {required}")
+            });
+            let (place, takes) = (place.unwrap_or_default(), takes.unwrap_or_default());
+            Some(format!("{name}: {}{place}{takes}", words.join(" ")))
         });
         servers.chain(commands).collect()
     }

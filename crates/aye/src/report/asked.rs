@@ -15,8 +15,10 @@ use super::step_line::step_line;
 /// marks of Markdown.
 pub fn first_words(message: &str) -> String {
     let first = message.trim().lines().next().unwrap_or_default();
-    let first = first.trim_start_matches('#').trim_start().replace("**", "");
-    escape_control_line(&first)
+    // `***` is a secret that is hidden, not Markdown.
+    let parts = first.trim_start_matches('#').trim_start().split("***");
+    let parts: Vec<String> = parts.map(|part| part.replace("**", "")).collect();
+    escape_control_line(&parts.join("***"))
 }
 
 /// The longest question in a line.
@@ -74,5 +76,15 @@ impl AskedQuestions {
         let mark = paint.text(Tone::Warn, paint.glyph(Glyph::Asking));
         let step = paint.text(Tone::Strong, step);
         Some(format!("{mark} {step}  {message}  --yes does not answer this: {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_words;
+
+    #[test]
+    fn what_is_hidden_stays_visible_as_hidden() {
+        assert_eq!(first_words("## Use ***, **now**?\nmore"), "Use ***, now?");
     }
 }

@@ -124,8 +124,9 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// A view of a run that another process drives.
     #[must_use]
-    pub fn watching(self) -> Self {
-        Self { interrupt: "Ctrl-C stops watching", ..self }
+    pub fn watching(mut self) -> Self {
+        self.interrupt = "Ctrl-C stops watching";
+        self
     }
 
     fn columns(&self) -> usize {

@@ -71,6 +71,8 @@ impl Memory {
     /// When it cannot be read.
     pub fn state(&self, key: &StateKey) -> Result<Value, MemoryError> {
         let root = self.state_root();
+        // What a link of the project leads to was not declared by any skill.
+        root.refuse_links(&key.file())?;
         let book = MemoryFile::read(&root.path.join(key.file()))?;
         if let Some(problem) = book.faults().into_iter().next() {
             return Err(MemoryError::Unreadable(problem));
@@ -79,16 +81,6 @@ impl Memory {
             Value::Object(map) => unwrapped(map),
             value => value,
         })
-    }
-
-    /// Who changed a file last, as far as it says.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn state_provenance(&self, key: &StateKey) -> Result<Option<Provenance>, MemoryError> {
-        let book = MemoryFile::read(&self.state_root().path.join(key.file()))?;
-        let last = book.value().get(OWN).and_then(|own| own.get("last")).cloned();
-        Ok(last.and_then(|last| serde_json::from_value(last).ok()))
     }
 
     /// Every file of work memory.

@@ -2,9 +2,16 @@
 
 use serde_json::{Map, Value};
 
+/// How deep a path leads. Every reader and writer of a file goes as deep as its values do.
+const DEEPEST: usize = 32;
+
 /// The parts of a dotted path.
 pub(super) fn parts(path: &str) -> Result<Vec<&str>, String> {
-    let parts: Vec<&str> = path.split('.').collect();
+    let parts: Vec<&str> = path.split('.').take(DEEPEST + 1).collect();
+    if parts.len() > DEEPEST {
+        let start: String = path.chars().take(60).collect();
+        return Err(format!("the path `{start}…` has more than {DEEPEST} parts"));
+    }
     match parts.iter().any(|part| part.is_empty()) {
         true => Err(format!("`{path}` is not a path; write names with dots: `environments.stage`")),
         false => Ok(parts),
@@ -224,7 +231,8 @@ mod tests {
         *place(&mut data, "a.c.d").expect("made") = json!(2);
         *place(&mut data, "l.0.x").expect("there") = json!(3);
         assert_eq!(data, json!({ "a": { "b": 1, "c": { "d": 2 } }, "l": [{ "x": 3 }] }));
-        for path in ["a.b.c", "l.1.x", "l.x", "", "a..b"] {
+        let deep = vec!["d"; DEEPEST + 1].join(".");
+        for path in ["a.b.c", "l.1.x", "l.x", "", "a..b", &deep] {
             assert!(place(&mut data, path).is_err(), "{path}");
         }
     }

@@ -245,7 +245,7 @@ fn logs_shows_what_the_steps_wrote() {
     ");
     assert_snapshot!(place.aye(&["logs", "last", "c"]).all(), @r"
     --- stderr
-    error: step `c` of run `RUN` has run no command
+    error: run `RUN` has no step `c`
     hint: `aye show RUN` lists its steps
     --- exit 3
     ");

@@ -325,3 +325,70 @@ fn tree(directory: &Path) -> Vec<(String, String)> {
     found.sort();
     found
 }
+
+/// A project in `work` whose only skill has this block, and a harmless one elsewhere.
+fn block(place: &Place, code: &str) {
+    let code = code.lines().map(|line| format!("      {line}\n")).collect::<String>();
+    place.write("s.yaml", &format!("name: s\nsteps:\n  - name: note\n    compute: |\n{code}"));
+}
+
+#[test]
+fn no_path_of_a_block_is_deeper_than_aye_can_write_and_read() {
+    let place = Place::new();
+    for parts in [33, 20_000, 100_000] {
+        let code = format!("memory.update('w', '.'.join(['b'] * {parts}), 1)\nresult = 1\n");
+        block(&place, &code);
+        let ran = place.aye(&["run", "s.yaml", "--no-input"]);
+        assert_eq!(ran.code, 1, "{parts}: {}", ran.all());
+        assert!(ran.all().contains("has more than 32 parts"), "{}", ran.all());
+    }
+    // Nothing waits to be written, and nothing else is slower or broken for it.
+    block(&place, "result = 1\n");
+    place.aye(&["run", "s.yaml", "--no-input"]).ok();
+    place.aye(&["memory", "list"]).ok();
+    assert!(!place.work().join(".aye/memory/state/w.yaml").exists());
+}
+
+#[test]
+fn a_pipe_in_place_of_the_lock_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    let lock = place.work().join(".aye/memory/.lock");
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&lock).status().unwrap().success());
+    block(&place, "memory.write('ok', {'a': 1})\nresult = 1\n");
+    let ran = place.aye(&["run", "s.yaml", "--no-input"]);
+    assert!(ran.all().contains(".aye/memory/.lock"), "{}", ran.all());
+    let imported = place.aye(&["memory", "import", ".aye/memory/.lock"]);
+    assert!(imported.all().contains("it is not a regular file"), "{}", imported.all());
+}
+
+#[test]
+fn a_link_of_the_project_shows_blocks_nothing_outside_of_it() {
+    let place = Place::new();
+    let outside = tempfile::TempDir::new().unwrap();
+    std::fs::write(outside.path().join("kube.yaml"), "token: hunter2secret\n").unwrap();
+    let state = place.work().join(".aye/memory/state");
+    std::fs::create_dir_all(&state).unwrap();
+    std::os::unix::fs::symlink(outside.path(), state.join("d")).unwrap();
+    block(&place, "result = memory.read('d/kube')\n");
+    let ran = place.aye(&["run", "s.yaml", "--no-input"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(!ran.all().contains("hunter2secret"), "{}", ran.all());
+}
+
+#[test]
+fn a_secret_in_a_key_stays_out_of_the_journal() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs:\n  - { name: token, type: secret }\nsteps:\n  - name: note\n    \
+         compute: |\n      memory.write('k-' + inputs['token'], {'t': 1})\n      result = 1\n",
+    );
+    place.aye(&["run", "s.yaml", "-i", "token=hunter2secret", "--no-input"]);
+    let home = std::fs::read_dir(place.home()).unwrap();
+    for file in home.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&file).unwrap();
+        let found = bytes.windows(13).any(|bytes| bytes == b"hunter2secret");
+        assert!(!found, "{}", file.display());
+    }
+}

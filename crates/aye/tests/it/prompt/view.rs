@@ -175,7 +175,7 @@ fn an_input() {
     │  Which commit?
     ├─ ❯ x
     │  ! this does not match `^[0-9a-f]+$`
-    ╰─ Enter answers · ? details · Esc empties it
+    ╰─ Enter answers · Esc empties it
     ");
     question.secret = true;
     assert_snapshot!(shown(&question, &[Key::Paste("hunter2".into())], look(60, 12)), @r"

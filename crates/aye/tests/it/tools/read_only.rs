@@ -48,6 +48,7 @@ fn a_project_marks_tools_only_once_it_is_trusted_and_for_assistants_by_content()
         text.replace("'git', 'log'", "'git', 'push'"),
         text.replace("['git', 'log']", "['git', 'log']\ncwd = '/'"),
         text.replace("['git', 'log']", "['git', 'log']\nenv = { A = '1' }"),
+        text.replace("['git', 'log']", "['git', 'log']\nargs.x = { description = 'any' }"),
     ] {
         write(&changed);
         assert_eq!(counts(work, home, None, "look"), (true, false), "{changed}");

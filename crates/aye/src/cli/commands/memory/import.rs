@@ -20,7 +20,11 @@ pub(super) fn run(files: &[PathBuf], memory: &Memory, context: &Context) -> Resu
     for file in files {
         let name = file.display().to_string();
         let read = |path: &PathBuf| -> std::io::Result<String> {
-            if std::fs::metadata(path)?.len() > LARGEST {
+            let about = std::fs::metadata(path)?;
+            if !about.is_file() {
+                return Err(std::io::Error::other("it is not a regular file"));
+            }
+            if about.len() > LARGEST {
                 return Err(std::io::Error::other("it is larger than 16 MiB"));
             }
             std::fs::read_to_string(path)

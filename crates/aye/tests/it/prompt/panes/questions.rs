@@ -219,6 +219,6 @@ steps:
     │        skip the step and continue
     │    5 Abort
     │        end the run as failed
-    ╰─ ↑↓ · Enter · ? · Esc aborts
+    ╰─ ↑↓ · Enter · ? details · Esc aborts
     ");
 }
