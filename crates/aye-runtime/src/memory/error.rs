@@ -55,7 +55,7 @@ pub enum MemoryError {
     },
     /// A project's file or directory leads elsewhere.
     #[error(
-        "`{}` is a symbolic link to `{}`, and a project's memory is not written through links",
+        "`{}` is a symbolic link to `{}`, and a project's memory follows no links",
         path.display(), target.display()
     )]
     Linked {

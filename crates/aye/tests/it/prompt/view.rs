@@ -182,7 +182,7 @@ fn an_input() {
     ╭─ Production release
     │  Which commit?
     ├─ ❯ •••••••
-    ╰─ Enter answers · ? details · Esc empties it
+    ╰─ Enter answers · Esc empties it
     ");
 }
 
