@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::extract::ws::Utf8Bytes;
 use aye_core::event::Event;
 use aye_core::id::RunId;
 use aye_runtime::error::Error;
@@ -17,6 +16,7 @@ use tokio::sync::broadcast;
 
 use crate::harmless::json_line;
 
+use super::socket::Utf8Bytes;
 use super::views::JournalEvent;
 
 /// How many frames wait for a client that is slower than others; one that falls

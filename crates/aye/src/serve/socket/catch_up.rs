@@ -1,11 +1,11 @@
 //! The events between the last one a client has seen and now, from the journal.
 
-use axum::extract::ws::Utf8Bytes;
-
 use crate::serve::hub::Framing;
 use crate::serve::identity::Identity;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
+
+use super::wire::Utf8Bytes;
 
 /// How many events are read at once.
 const AT_ONCE: u32 = 500;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use aye_core::id::QuestionId;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -24,6 +23,7 @@ use super::catch_up::{Later, read_on};
 use super::command;
 use super::message::{ClientMessage, CommandResult, Hello, Notice};
 use super::snapshot::snapshot;
+use super::wire::{Broken, Heard as Said, Utf8Bytes, Wire};
 
 /// How long a client may take to read a message.
 const SLOW: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ impl Connection {
     /// Attends to a client until it has gone.
     pub(super) async fn attend(
         server: Arc<Server>,
-        mut socket: WebSocket,
+        mut socket: Wire,
         speaker: Speaker,
         after: Option<u64>,
     ) {
@@ -120,7 +120,7 @@ impl Connection {
 
     async fn run(
         &mut self,
-        socket: &mut WebSocket,
+        socket: &mut Wire,
         mut results: mpsc::Receiver<Utf8Bytes>,
         after: Option<u64>,
     ) -> End {
@@ -140,8 +140,8 @@ impl Connection {
                     }
                     Err(RecvError::Closed) => Err(End::Gone),
                 },
-                Some(text) = results.recv() => send(socket, Message::Text(text)).await,
-                message = socket.recv() => self.hear(message),
+                Some(text) = results.recv() => send(socket, text).await,
+                said = socket.next() => self.hear(said),
             };
             if let Err(end) = done {
                 return end;
@@ -150,7 +150,7 @@ impl Connection {
     }
 
     /// A snapshot, and what the client has missed.
-    async fn begin(&mut self, socket: &mut WebSocket, after: Option<u64>) -> Result<(), End> {
+    async fn begin(&mut self, socket: &mut Wire, after: Option<u64>) -> Result<(), End> {
         if let Some(after) = after {
             self.last = after;
             if let Later::Gap(from) = self.later().await? {
@@ -167,17 +167,17 @@ impl Connection {
         Ok(())
     }
 
-    async fn tell_snapshot(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+    async fn tell_snapshot(&mut self, socket: &mut Wire) -> Result<(), End> {
         let identity = self.identity.clone();
         let made = self.server.blocking(move |server| snapshot(server, &identity)).await;
         let (n, text) = made.map_err(End::Refused)?;
         self.last = n;
-        send(socket, Message::Text(text.into())).await
+        send(socket, text.into()).await
     }
 
-    async fn tell_gap(&mut self, socket: &mut WebSocket, from: Option<u64>) -> Result<(), End> {
+    async fn tell_gap(&mut self, socket: &mut Wire, from: Option<u64>) -> Result<(), End> {
         let told = Notice::Gap { after: self.last, from };
-        send(socket, Message::Text(json_line(&told).into())).await
+        send(socket, json_line(&told).into()).await
     }
 
     async fn later(&self) -> Result<Later, End> {
@@ -187,12 +187,12 @@ impl Connection {
     }
 
     /// Everything that is in the journal and was not sent.
-    async fn catch_up(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+    async fn catch_up(&mut self, socket: &mut Wire) -> Result<(), End> {
         loop {
             match self.later().await? {
                 Later::Events(messages, last) => {
                     for text in messages {
-                        send(socket, Message::Text(text)).await?;
+                        send(socket, text).await?;
                     }
                     self.last = last;
                 }
@@ -206,14 +206,14 @@ impl Connection {
     }
 
     /// Passes a frame on.
-    async fn tell(&mut self, socket: &mut WebSocket, frame: &Frame) -> Result<(), End> {
+    async fn tell(&mut self, socket: &mut Wire, frame: &Frame) -> Result<(), End> {
         match frame {
             Frame::Event(event) if event.n <= self.last => Ok(()),
             Frame::Event(event) if event.n > self.last + 1 => Box::pin(self.catch_up(socket)).await,
             Frame::Event(event) => {
                 self.last = event.n;
                 match self.identity.sees(&event.workspace) {
-                    true => send(socket, Message::Text(event.text.clone())).await,
+                    true => send(socket, event.text.clone()).await,
                     false => Ok(()),
                 }
             }
@@ -225,8 +225,8 @@ impl Connection {
                 if self.heard.elapsed() > SILENT {
                     return Err(End::Gone);
                 }
-                send(socket, Message::Text(text.clone())).await?;
-                send(socket, Message::Ping(axum::body::Bytes::new())).await
+                send(socket, text.clone()).await?;
+                in_time(socket.ping()).await
             }
         }
     }
@@ -239,17 +239,17 @@ impl Connection {
     }
 
     /// Takes what the client says.
-    fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
+    fn hear(&mut self, said: Said) -> Result<(), End> {
         self.heard.again();
-        let text = match message {
-            Some(Ok(Message::Text(text))) => text,
-            Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
-            Some(Ok(Message::Binary(_))) => {
+        let text = match said {
+            Said::Text(text) => text,
+            Said::Alive => return Ok(()),
+            Said::Binary => {
                 let problem = Problem::new(Code::Invalid, "messages are JSON text");
                 self.result(&CommandResult::of(None, Err(problem)));
                 return Ok(());
             }
-            Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+            Said::Gone => return Err(End::Gone),
         };
         Metrics::count(&self.server.metrics.messages);
         match ClientMessage::read(&text) {
@@ -305,13 +305,13 @@ fn question_id(text: String) -> Option<String> {
 /// The first message of a browser: the half of the session that no other port has.
 async fn introduce(
     server: &Arc<Server>,
-    socket: &mut WebSocket,
+    socket: &mut Wire,
     half: &HalfSession,
 ) -> Result<(Identity, Hello), End> {
     let unknown = |detail: &str| End::Refused(Problem::new(Code::Unauthorized, detail));
-    let heard = tokio::time::timeout(HELLO, socket.recv()).await;
-    let heard = heard.map_err(|_| unknown("`hello` took too long"))?;
-    let Some(Ok(Message::Text(text))) = heard else { return Err(End::Gone) };
+    let said = tokio::time::timeout(HELLO, socket.next()).await;
+    let said = said.map_err(|_| unknown("`hello` took too long"))?;
+    let Said::Text(text) = said else { return Err(End::Gone) };
     let Ok(ClientMessage::Hello(hello)) = ClientMessage::read(&text) else {
         return Err(unknown("the first message has to be `hello` with the session's secret"));
     };
@@ -327,16 +327,20 @@ async fn introduce(
 }
 
 /// Sends a message. A client that does not read is not waited for.
-async fn send(socket: &mut WebSocket, message: Message) -> Result<(), End> {
-    match tokio::time::timeout(SLOW, socket.send(message)).await {
+async fn send(socket: &mut Wire, text: Utf8Bytes) -> Result<(), End> {
+    in_time(socket.text(text)).await
+}
+
+async fn in_time(sending: impl Future<Output = Result<(), Broken>>) -> Result<(), End> {
+    match tokio::time::timeout(SLOW, sending).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(End::Gone),
+        Ok(Err(Broken)) => Err(End::Gone),
         Err(_) => Err(End::Slow),
     }
 }
 
 /// Says why and closes.
-async fn close(server: &Server, mut socket: WebSocket, end: End) {
+async fn close(server: &Server, mut socket: Wire, end: End) {
     let (code, reason) = match &end {
         End::Gone => return,
         End::Slow => {
@@ -347,6 +351,5 @@ async fn close(server: &Server, mut socket: WebSocket, end: End) {
     };
     // The protocol has room for 123 bytes.
     let reason: String = reason.chars().filter(char::is_ascii).take(120).collect();
-    let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
-    let _ = tokio::time::timeout(Duration::from_secs(1), socket.send(frame)).await;
+    let _ = tokio::time::timeout(Duration::from_secs(1), socket.close(code, reason)).await;
 }

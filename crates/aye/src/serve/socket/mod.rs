@@ -1,7 +1,7 @@
 //! The socket: a snapshot, then the journal's own events, and commands.
 //!
 //! ```text
-//! upgrade -> connection: one task a client
+//! upgrade -> connection: one task a client, which speaks through a wire
 //!               |  ^
 //!     snapshot, |  | hub frames (events, who is connected, heartbeats)
 //!     catch_up  |  | results of commands, step output
@@ -14,12 +14,13 @@ mod command;
 mod connection;
 mod message;
 mod snapshot;
+mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{State, WebSocketUpgrade};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -35,9 +36,9 @@ use connection::{Connection, Speaker};
 pub(super) use message::Notice;
 #[cfg(test)]
 pub(super) use message::{ClientMessage, CommandResult};
+use wire::Handshake;
+pub(super) use wire::Utf8Bytes;
 
-/// The longest message of a client.
-const LONGEST: usize = 256 * 1024;
 /// How often everybody hears that we are there.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often it is looked whether someone came or went.
@@ -57,7 +58,7 @@ pub(super) async fn upgrade(
     identity: Option<Extension<Identity>>,
     half: Option<Extension<HalfSession>>,
     Params(query): Params<SocketQuery>,
-    upgrade: WebSocketUpgrade,
+    handshake: Handshake,
 ) -> Result<Response, Problem> {
     let speaker = match (identity, half) {
         (Some(Extension(identity)), _) => Speaker::Known(identity),
@@ -66,13 +67,8 @@ pub(super) async fn upgrade(
             return Err(Problem::new(Code::Unauthorized, "this needs a token or a session"));
         }
     };
-    // Small buffers: there may be thousands of clients, and one event is one write.
-    let upgrade = upgrade
-        .read_buffer_size(4096)
-        .write_buffer_size(0)
-        .max_message_size(LONGEST)
-        .max_frame_size(LONGEST);
-    Ok(upgrade.on_upgrade(move |socket| Connection::attend(server, socket, speaker, query.after)))
+    let after = query.after;
+    Ok(handshake.accept(move |socket| Connection::attend(server, socket, speaker, after)))
 }
 
 /// Tells every client from time to time that the server is there, and who is

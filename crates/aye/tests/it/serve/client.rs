@@ -340,10 +340,22 @@ impl Socket {
         Some(bytes)
     }
 
-    /// The next frame: its code and its bytes.
+    /// The next message or control frame: its code and its bytes.
     pub(super) fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
+        let (code, mut is_last, mut whole) = self.part()?;
+        // A long message comes in several frames, and nothing in between.
+        while !is_last {
+            let (kind, last, bytes) = self.part()?;
+            assert_eq!(kind, 0, "it continues");
+            whole.extend(bytes);
+            is_last = last;
+        }
+        Some((code, whole))
+    }
+
+    /// A frame as it comes: its code, whether it is the last of a message, its bytes.
+    pub(super) fn part(&mut self) -> Option<(u8, bool, Vec<u8>)> {
         let head = self.exactly(2)?;
-        assert_eq!(head[0] & 0x80, 0x80, "frames are whole");
         let length = match head[1] {
             126 => usize::from(u16::from_be_bytes(self.exactly(2)?.try_into().unwrap())),
             127 => {
@@ -352,7 +364,7 @@ impl Socket {
             }
             length => usize::from(length),
         };
-        Some((head[0] & 0x0f, self.exactly(length)?))
+        Some((head[0] & 0x0f, head[0] & 0x80 != 0, self.exactly(length)?))
     }
 
     /// The next message; `None` once the server has closed the connection.
