@@ -6,14 +6,16 @@
 
 import * as vscode from "vscode";
 import { plain } from "aye-page/words.js";
-import { brief, clearBriefs, turn } from "./notices";
+import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, timeLeft, wholeText, withoutLinks } from "./question";
+import { commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, timeLeft, wholeText, withoutLinks } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
 const AT_ONCE = 3;
+// How many seconds it is said what became of a question.
+const SAID = 12;
 // A line of the list of options.
 interface Choice extends vscode.QuickPickItem {
   option?: Option;
@@ -41,6 +43,8 @@ export class Asker implements vscode.Disposable {
   // Put off, as it was asked then: a question that changed is shown again.
   #later = new Map<string, string>();
   #engaged: { id: string; close(): void } | null = null;
+  // The question whose dialog is open: VS Code closes no dialog.
+  #inDialog: string | null = null;
   #seen = new Set<string>();
   #disposables: vscode.Disposable[] = [];
 
@@ -84,7 +88,7 @@ export class Asker implements vscode.Disposable {
     const question = id ? this.#question(id) : open.length === 1 ? open[0] : await this.#which(open);
     if (!question) return;
     if (question.state !== "open") {
-      void brief(outcome(question), 12);
+      void brief(outcome(question), SAID);
       return;
     }
     await this.#engage(question, () => this.#ask(question, { reason: "" }));
@@ -102,7 +106,7 @@ export class Asker implements vscode.Disposable {
   async #answerWith(id: string, digest: string, value: string): Promise<void> {
     const question = this.#question(id);
     if (!question || question.state !== "open") {
-      if (question) void brief(outcome(question), 12);
+      if (question) void brief(outcome(question), SAID);
       return;
     }
     // What was clicked belongs to what was shown.
@@ -160,11 +164,14 @@ export class Asker implements vscode.Disposable {
     // Esc is none of the answers.
     const later: ModalItem = { title: "Decide Later", isCloseAffordance: true };
     const reason: ModalItem = { title: "With a Reason…" };
+    this.#inDialog = question.id;
     const chosen = await vscode.window.showWarningMessage(
       plain(question.title || "Question"),
       { modal: true, detail: [wholeText(question), draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeLeft(question, this.#session.now())].filter(Boolean).join("\n\n") },
       ...items, reason, later,
     );
+    this.#inDialog = null;
+    if (this.#isOver(question, chosen !== undefined && chosen !== later)) return;
     if (!chosen || chosen === later) return;
     if (chosen === reason) {
       const given = await this.#input(question, { prompt: "Why? It is kept in the record.", value: draft.reason, placeholder: "Reason" });
@@ -172,6 +179,20 @@ export class Asker implements vscode.Disposable {
       return;
     }
     if (chosen.option) await this.#complete(question, chosen.option, draft);
+  }
+
+  /** Whether a question was decided, or became another one, while it was before the person. Then says so, and that nothing is sent. */
+  #isOver(question: Question, wasAnswered: boolean): boolean {
+    const now = this.#session.store.questions.get(question.id);
+    if (now?.state === "open" && now.digest === question.digest) return false;
+    const nothing = wasAnswered ? " Your answer was not sent." : "";
+    if (!now) void brief(`${plain(question.title || "Question")}: no longer open.${nothing}`, SAID);
+    else if (now.state !== "open") void brief(`${outcome(now)}.${nothing}`, SAID);
+    else {
+      void brief(`${plain(question.title || "Question")}: what it is about has changed.${nothing}`, SAID);
+      if (wasAnswered) void this.answer(question.id);
+    }
+    return true;
   }
 
   async #list(question: Question, draft: Draft): Promise<void> {
@@ -214,6 +235,7 @@ export class Asker implements vscode.Disposable {
 
   /** Asks for what an answer needs before it counts, and sends it. */
   async #complete(question: Question, option: Option, draft: Draft): Promise<void> {
+    if (this.#isOver(question, true)) return;
     if (option.value === "edit" && question.purpose === "recover") {
       this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
       return;
@@ -259,7 +281,7 @@ export class Asker implements vscode.Disposable {
       const problem = error instanceof ApiError ? error : new ApiError("failed", String(error));
       const words = `Aye: ${problem.message}${problem.hint ? ` (${problem.hint})` : ""}`;
       if (now && now.state !== "open") {
-        void brief(`${outcome(now)}. Your answer was not needed.`, 12);
+        void brief(`${outcome(now)}. Your answer was not needed.`, SAID);
         return;
       }
       const again = await vscode.window.showErrorMessage(withoutLinks(words), "Answer again");
@@ -330,7 +352,8 @@ export class Asker implements vscode.Disposable {
     }
     this.#later.delete(question.id);
     shown?.close();
-    if ((shown?.isOpen || isEngaged) && !this.#session.answeredHere.has(question.id)) void brief(outcome(question), 12);
+    const dialog = this.#inDialog === question.id ? ". VS Code cannot close its dialog, which sends nothing any more" : "";
+    if ((shown?.isOpen || isEngaged) && !this.#session.answeredHere.has(question.id)) void brief(`${outcome(question)}${dialog}`, SAID);
   }
 
   /** Shows what is open, and takes away what is not. */
@@ -370,7 +393,7 @@ export class Asker implements vscode.Disposable {
     await turn();
     // It may be decided by now.
     if (this.#notifications.get(question.id) !== one) return;
-    clearBriefs();
+    makeRoom([...this.#notifications.values()].filter((other) => other.isOpen).length);
     one.isOpen = true;
     const form = formOf(question);
     const text = form === "panel" || form === "modal" ? `${plain(question.title || "Question")}: ${firstLine(question)}` : oneLine(question);
@@ -385,7 +408,7 @@ export class Asker implements vscode.Disposable {
         const over = elapsed(now, this.#session.now());
         const increment = Math.max(0, over - worked);
         worked += increment;
-        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${timeLeft(now, this.#session.now())}`, increment });
+        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${roughTimeLeft(now, this.#session.now())}`, increment });
       };
       report();
       const ticking = this.#session.onTick(report);

@@ -51,7 +51,8 @@ export async function brief(text: string, seconds: number, action?: Action): Pro
   });
 }
 
-/** Makes room for a question. */
-export function clearBriefs(): void {
-  for (const close of [...shown]) close();
+/** Makes room for another question beside so many that are shown: the oldest texts go first. */
+export function makeRoom(questions: number): void {
+  const kept = Math.max(0, AT_ONCE - 1 - questions);
+  for (const close of [...shown].slice(0, Math.max(0, shown.size - kept))) close();
 }

@@ -78,6 +78,20 @@ export function timeLeft(question: Question, now: number): string {
   return left > 0 ? `${countdown(left)} left, ${then}` : "time is up";
 }
 
+/**
+ * The same in steps, for a notification: VS Code draws one anew when its text changes, and a click on a link
+ * at that moment is lost. The bar below it moves every second.
+ */
+export function roughTimeLeft(question: Question, now: number): string {
+  if (!question.deadline) return timeLeft(question, now);
+  const left = Date.parse(question.deadline) - now;
+  const step = left >= 120_000 ? 60_000 : left >= 30_000 ? 10_000 : 5_000;
+  // Minutes are rounded; what is short is never said to be longer than it is.
+  const rough = (step === 60_000 ? Math.round(left / step) : Math.floor(left / step)) * step;
+  if (left > 0 && rough === 0) return timeLeft(question, now).replace(/^\S+ left/, "seconds left");
+  return timeLeft(question, Date.parse(question.deadline) - rough).replace(/^(\d+m) 00s/, "$1");
+}
+
 /** How much of the time is over, in percent. */
 export function elapsed(question: Question, now: number): number {
   if (!question.deadline || !question.window) return 0;

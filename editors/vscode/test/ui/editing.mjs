@@ -25,80 +25,104 @@ await test(SKILLS, async (here, host, step) => {
   const { page } = window;
   const file = path.join(here.project, "skills/wrong.yaml");
 
+  const errors = page.locator(".squiggly-error");
   await window.open("skills/wrong.yaml");
-  await page.locator(".squiggly-error").first().waitFor();
-  await page.keyboard.press("Control+g");
-  await window.quick.locator("input").fill(":4:7");
+  await errors.first().waitFor();
+  await window.at(4, 7);
+  const fix = page.locator(".action-widget .monaco-list-row.focused", { hasText: "Change to `command`" });
+  await window.keys("Control+.", fix);
   await page.keyboard.press("Enter");
-  await page.keyboard.press("Control+.");
-  await page.getByText("Change to `command`").first().waitFor();
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Control+s");
+  await page.locator(".view-line", { hasText: "command: make" }).waitFor();
+  await save(window);
   await until(async () => (await readFile(file, "utf8")).includes("    command: make"), "the fix is in the file");
-  await page.locator(".squiggly-error").first().waitFor({ state: "detached" });
+  await errors.first().waitFor({ state: "detached" });
   step("quick fix");
 
-  // Saved from elsewhere, it is wrong again; saved here, it is checked.
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("    timout: 30s\n");
+  // What is typed is checked when it is saved.
+  await window.at(5, 1);
+  await page.keyboard.type("    timout: 30s");
+  await page.locator(".view-line", { hasText: "timout: 30s" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+s");
-  await page.locator(".squiggly-error").first().waitFor();
+  await save(window);
+  await errors.first().waitFor();
   step("checked on save");
 
   await window.open("skills/states.yaml");
   await page.locator(".codelens-decoration", { hasText: "Dry run" }).waitFor();
-  await page.keyboard.press("Control+g");
-  await window.quick.locator("input").fill(":2:11");
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("F12");
-  await until(async () => /Ln 4/.test(await page.locator("[id=\"status.editor.selection\"]").innerText()), "initial leads to its state");
-  await page.keyboard.press("Control+g");
-  await window.quick.locator("input").fill(":7:30");
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("F12");
-  await until(async () => /Ln 8/.test(await page.locator("[id=\"status.editor.selection\"]").innerText()), "a transition leads to its state");
+  await window.at(2, 11);
+  await goes(window, 4, "initial leads to its state");
+  await window.at(7, 30);
+  await goes(window, 8, "a transition leads to its state");
   step("definition");
 
-  await page.locator(".codelens-decoration a", { hasText: "Graph" }).click();
-  await window.panel.locator(".graph svg title", { hasText: "look" }).first().waitFor({ state: "attached" });
+  const title = (text) => window.panel.locator(".graph svg title", { hasText: text });
+  await window.lens("Graph", window.panel.locator(".graph svg"));
+  await title("look").first().waitFor({ state: "attached" });
   await writeFile(path.join(here.project, "skills/states.yaml"), SKILLS.states.replace("over: {", "finished: {").replace("success: over", "success: finished"));
-  await until(async () => (await page.locator(".view-line", { hasText: "finished" }).count()) > 0, "the editor has read the file again");
-  await page.locator(".view-line", { hasText: "finished" }).first().click();
+  const line = page.locator(".view-line", { hasText: "finished" }).first();
+  await line.waitFor();
+  await line.click();
+  await page.locator(".editor-instance .monaco-editor.focused").waitFor();
   await page.keyboard.press("End");
   await page.keyboard.type(" ");
-  await page.keyboard.press("Control+s");
-  await window.panel.locator(".graph svg title", { hasText: "finished" }).first().waitFor({ state: "attached" });
+  await save(window);
+  await title("finished").first().waitFor({ state: "attached" });
   await window.command("View: Close All Editors");
+  await page.locator(".tab").first().waitFor({ state: "detached" });
   step("graph");
 
   await window.open("skills/hello.yaml");
   await page.locator(".codelens-decoration a", { hasText: "Run" }).first().waitFor();
-  await page.keyboard.press("Control+End");
+  const suggested = (text) => page.locator(".suggest-widget.visible .monaco-list-row.focused", { hasText: text });
+  await window.at(5, 1);
   await page.keyboard.type("    on_e");
-  await page.keyboard.press("Control+Space");
-  await page.locator(".suggest-widget .monaco-list-row", { hasText: "on_error" }).first().waitFor();
+  await page.locator(".view-line", { hasText: "on_e" }).waitFor();
+  await window.keys("Control+Space", suggested("on_error"));
   await page.keyboard.press("Enter");
-  await page.keyboard.press("Control+Space");
-  await page.locator(".suggest-widget .monaco-list-row", { hasText: "continue" }).first().waitFor();
+  await page.locator(".view-line", { hasText: "on_error:" }).waitFor();
+  await window.keys("Control+Space", page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "continue" }));
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+Z");
-  await page.keyboard.press("Control+Z");
-  await page.keyboard.press("Control+Z");
+  await page.locator(".suggest-widget.visible").waitFor({ state: "hidden" });
   step("completion");
-  await page.locator(".view-line span", { hasText: /^shell/ }).first().hover();
-  await page.locator(".monaco-hover:visible", { hasText: /shell|script/i }).first().waitFor();
-  await page.keyboard.press("Escape");
+  await window.command("File: Revert File");
+  await page.locator(".view-line", { hasText: "on_error" }).waitFor({ state: "detached" });
+  const shell = page.locator(".view-line span", { hasText: /^shell/ }).first();
+  const hover = page.locator(".monaco-hover:visible", { hasText: /shell|script/i }).first();
+  await until(async () => {
+    await page.mouse.move(700, 500);
+    await shell.hover();
+    return hover.waitFor({ timeout: 5000 }).then(() => true, () => false);
+  }, "what a key means is shown");
+  await page.mouse.move(700, 500);
   step("hover");
 
-  await writeFile(path.join(here.project, "skills/hello.yaml"), SKILLS.hello);
-  await window.command("File: Revert File");
-  await page.locator(".codelens-decoration a", { hasText: "Dry run" }).first().click();
-  await window.panel.getByText("What would happen").waitFor();
+  await window.lens("Dry run", window.panel.getByText("What would happen"));
   assert.equal(JSON.parse(await here.aye("runs", "--json")).length, 0, "a dry run runs nothing");
   await page.getByRole("tab", { name: /hello\.yaml/ }).click();
-  await page.locator(".codelens-decoration a", { hasText: /Run/ }).first().click();
-  await window.toast("hello completed").waitFor();
-  await window.panel.locator(".timeline", { hasText: "greet" }).waitFor();
+  await window.lens("Run", window.panel.locator(".timeline", { hasText: "greet" }));
+  await window.told("hello completed");
   step("run from the lens");
 });
+
+/** Saves the file of the editor: once nothing is unsaved. */
+async function save(window) {
+  const dirty = window.page.locator(".tab.active.dirty");
+  await dirty.waitFor();
+  await until(async () => {
+    await window.page.keyboard.press("Control+s");
+    return dirty.waitFor({ state: "detached", timeout: 5000 }).then(() => true, () => false);
+  }, "it is saved");
+}
+
+/** Goes to the definition of what is under the cursor: to this line. */
+async function goes(window, line, what) {
+  await until(async () => {
+    await window.page.keyboard.press("F12");
+    const there = async () => new RegExp(`Ln ${line},`).test(await window.page.locator("[id=\"status.editor.selection\"]").innerText());
+    for (let look = 0; look < 100; look += 1) {
+      if (await there()) return true;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return false;
+  }, what);
+}

@@ -26,6 +26,21 @@ function nodeOf(host) {
   return path.join(host, "node_modules", folder, "bin", "node");
 }
 
+/** In the window itself: remembers the text of every notification that was ever shown. Some stay for seconds only. */
+function remember() {
+  const seen = new Set();
+  globalThis.ayeSaid = () => [...seen];
+  let isDue = false;
+  const look = () => {
+    isDue = false;
+    for (const one of document.querySelectorAll(".notifications-toasts .notification-list-item-message")) if (one.textContent) seen.add(one.textContent);
+  };
+  new MutationObserver(() => {
+    if (!isDue) requestAnimationFrame(look);
+    isDue = true;
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+}
+
 /** VS Code's own server for a place, with the extension installed. */
 export class Host {
   #child = null;
@@ -49,7 +64,7 @@ export class Host {
     const program = path.join(this.folder, "bin", "aye");
     if (this.program) await symlink(process.env.AYE_TEST_PROGRAM, program);
     // A login shell decides what the PATH of extensions is; the setting does not depend on it.
-    const settings = { ...(this.program ? { "aye.path": program } : {}), "workbench.startupEditor": "none", "workbench.tips.enabled": false, "chat.commandCenter.enabled": false, "chat.disableAIFeatures": true, "window.restoreWindows": "none", ...this.settings };
+    const settings = { ...(this.program ? { "aye.path": program } : {}), "workbench.startupEditor": "none", "workbench.tips.enabled": false, "chat.commandCenter.enabled": false, "chat.disableAIFeatures": true, "window.restoreWindows": "none", "files.autoSave": "off", ...this.settings };
     await writeFile(path.join(this.folder, "data/data/Machine/settings.json"), JSON.stringify(settings));
     const host = process.env.AYE_TEST_HOST;
     const args = [
@@ -76,17 +91,19 @@ export class Host {
     });
   }
 
-  /** A window with a folder, once the extension has spoken. */
-  async window({ folder = this.here.project, size = { width: 1280, height: 820 }, scheme = "dark" } = {}) {
+  /** A window with a folder or a workspace of several, once the extension has spoken. */
+  async window({ folder = this.here.project, workspace, size = { width: 1280, height: 820 }, scheme = "dark" } = {}) {
     const context = await this.#browser.newContext({ viewport: size, colorScheme: scheme });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
+    await page.addInitScript(remember);
+    // Not every version asks with a dialog, and none says when: whatever is done next looks for it first.
+    if (this.trust) await page.addLocatorHandler(page.getByRole("button", { name: "No, I don't trust the authors" }), (button) => button.click());
     const window = new Window(page, this);
     this.windows.push(window);
-    await page.goto(`${this.url}/?folder=${encodeURIComponent(folder)}`, { timeout: OPENING });
+    const what = workspace ? `workspace=${encodeURIComponent(workspace)}` : `folder=${encodeURIComponent(folder)}`;
+    await page.goto(`${this.url}/?${what}`, { timeout: OPENING });
     await page.locator("[id=\"aye-run.aye.aye.status\"]").waitFor({ timeout: OPENING });
-    // Not every version asks with a dialog.
-    if (this.trust) await page.getByRole("button", { name: "No, I don't trust the authors" }).click({ timeout: 8000 }).catch(() => {});
     return window;
   }
 
@@ -131,14 +148,92 @@ export class Window {
     return this.toasts.filter({ hasText: text });
   }
 
+  /** A notification was shown at some time, even if it is gone by now. */
+  async told(pattern) {
+    const fits = typeof pattern === "string" ? (text) => text.includes(pattern) : (text) => pattern.test(text);
+    await until(async () => (await this.page.evaluate(() => globalThis.ayeSaid())).some(fits), `a notification said ${pattern}`);
+  }
+
   /** A link or button of a notification. */
   action(text, name) {
     const toast = this.toast(text);
     return toast.locator("a", { hasText: new RegExp(`^${name}$`) }).or(toast.getByRole("button", { name, exact: true })).first();
   }
 
+  /** Does something and waits for what it leads to; does it again if that does not come: a notification that is drawn anew under the mouse loses a click, and a key that comes before the focus goes elsewhere. */
+  async #lead(act, came, what) {
+    await until(async () => {
+      if (await came()) return true;
+      await act().catch(() => {});
+      const end = Date.now() + PATIENCE / 4;
+      while (Date.now() < end) {
+        if (await came()) return true;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return false;
+    }, what);
+  }
+
+  /** Presses a link or button of a notification until what it leads to is there. */
+  async press(text, name, there) {
+    const action = this.action(text, name);
+    await action.waitFor();
+    await this.#lead(() => action.click({ timeout: PATIENCE / 4 }), () => there.first().isVisible(), `${name} of ${text} leads somewhere`);
+  }
+
+  /** Answers with a link of a notification: it is gone then. */
+  async decide(text, name) {
+    const toast = this.toast(text);
+    const action = this.action(text, name);
+    await action.waitFor();
+    await this.#lead(() => action.click({ timeout: PATIENCE / 4 }), async () => (await toast.count()) === 0, `${name} of ${text} answers`);
+  }
+
+  /** Opens the answer of the one question that waits with the keyboard. */
+  async ask(title) {
+    await this.keys("Control+Alt+y", this.titled(title));
+  }
+
+  /** Presses keys until what they lead to is there. */
+  async keys(keys, there) {
+    await this.#lead(() => this.page.keyboard.press(keys), () => there.first().isVisible(), `${keys} leads somewhere`);
+  }
+
   option(name) {
     return this.quick.getByRole("option", { name });
+  }
+
+  /** The line of the list that Enter would take. */
+  focused(text) {
+    return this.quick.locator(".monaco-list-row.focused", { hasText: text });
+  }
+
+  /** Takes the line of the list that has this text, with the keyboard. */
+  async enter(text) {
+    await this.focused(text).waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Moves down the list to a line. */
+  async down(text) {
+    const current = this.quick.locator(".monaco-list-row.focused");
+    for (;;) {
+      const now = await current.first().innerText();
+      if (now.includes(text)) return;
+      await this.page.keyboard.press("ArrowDown");
+      await until(async () => (await current.first().innerText()) !== now, `the list moves from ${now}`);
+    }
+  }
+
+  /** Writes into the field with this title and confirms. */
+  async fill(title, text) {
+    await this.titled(title).waitFor();
+    const input = this.quick.locator("input").first();
+    await until(async () => {
+      await input.fill(text);
+      return (await input.inputValue()) === text;
+    }, "the text is in the field");
+    await input.press("Enter");
   }
 
   /** The list or field with this title. */
@@ -146,8 +241,14 @@ export class Window {
     return this.quick.locator(".quick-input-title", { hasText: text });
   }
 
+  /** The button of a dialog that Enter would press. */
+  async confirm(name) {
+    await this.dialog.locator(".monaco-button:focus", { hasText: name }).waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
   async connected() {
-    await until(async () => !/disconnected|connecting/.test((await this.status.getByRole("button").getAttribute("aria-label")) ?? ""), "the extension is connected");
+    await until(async () => /^Aye: (?!disconnected|connecting)/.test(await this.said()), "the extension is connected");
   }
 
   async said() {
@@ -160,9 +261,9 @@ export class Window {
     await until(async () => {
       try {
         await this.page.keyboard.press("F1");
-        await this.quick.locator("input").fill(`>${title}`, { timeout: PATIENCE / 10 });
-        await this.option(named).first().waitFor({ timeout: PATIENCE / 10 });
-        await this.page.keyboard.press("Enter");
+        await this.quick.locator("input").fill(`>${title}`, { timeout: PATIENCE / 4 });
+        await this.focused(named).waitFor({ timeout: PATIENCE / 4 });
+        await this.quick.locator("input").press("Enter", { timeout: PATIENCE / 4 });
         return true;
       } catch {
         return false;
@@ -178,10 +279,35 @@ export class Window {
     // Away from the tab, whose hover would be in front of the first line.
     await this.page.mouse.move(700, 400);
     await row(folder).waitFor();
-    if ((await row(folder).getAttribute("aria-expanded")) !== "true") await row(folder).click();
-    await row(name).dblclick();
-    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    if ((await row(folder).getAttribute("aria-expanded")) !== "true") await this.#lead(() => row(folder).click(), () => row(name).isVisible(), `${folder} opens`);
+    const tab = this.page.locator(".tab.active", { hasText: name });
+    await this.#lead(() => row(name).dblclick(), () => tab.isVisible(), `${name} opens`);
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
+    await this.#lead(() => tab.click(), () => this.page.locator(".editor-instance .monaco-editor.focused").isVisible(), `${name} has the keyboard`);
+  }
+
+  /** Puts the cursor of the editor there. */
+  async at(line, column) {
+    const where = this.page.locator("[id=\"status.editor.selection\"]");
+    await until(async () => {
+      if ((await where.innerText()).includes(`Ln ${line}, Col ${column}`) && (await this.page.locator(".editor-instance .monaco-editor.focused").isVisible())) return true;
+      try {
+        await this.page.keyboard.press("Control+g");
+        await this.quick.locator("input").fill(`:${line}:${column}`, { timeout: PATIENCE / 4 });
+        await this.quick.locator("input").press("Enter", { timeout: PATIENCE / 4 });
+        await this.quick.waitFor({ state: "hidden", timeout: PATIENCE / 4 });
+      } catch {
+        await this.page.keyboard.press("Escape");
+      }
+      return false;
+    }, `the cursor is at ${line}:${column}`);
+  }
+
+  /** Clicks an action above a skill until what it leads to is there. */
+  async lens(name, there) {
+    const lens = this.page.locator(".codelens-decoration a").filter({ hasText: new RegExp(`^(?:\\S+ )?${name}$`) }).first();
+    await lens.waitFor();
+    await this.#lead(() => lens.click({ timeout: PATIENCE / 4 }), () => there.first().isVisible(), `${name} leads somewhere`);
   }
 
   async view() {
@@ -223,7 +349,19 @@ export async function test(skills, work, { files, serve = true, ...options } = {
     }
   }
   await host.end();
+  if (!serve) stop(here.home);
   await here.end();
+}
+
+/** Ends the server that an extension has started. */
+function stop(home) {
+  const file = path.join(home, "serve.json");
+  if (!existsSync(file)) return;
+  try {
+    process.kill(JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 export { assert, until };

@@ -18,8 +18,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.connected();
   const run = await here.start("ask");
   await window.toast("Shall we?").waitFor();
-  await window.action("Shall we?", "Proceed").click();
-  await window.toast("Aye only reads in a restricted window").waitFor();
+  await window.press("Shall we?", "Proceed", window.toast("Aye only reads in a restricted window"));
   await window.view();
   await window.tree("Inbox").filter({ hasText: "Sure" }).click();
   await window.tree("Runs").filter({ hasText: "ask" }).first().waitFor();
@@ -41,11 +40,9 @@ await test(SKILLS, async (here, host, step) => {
   await window.view();
   await window.tree("Skills").filter({ hasText: "not trusted" }).or(window.tree("Skills").filter({ hasText: "ask" })).first().waitFor();
   await window.open("skills/ask.yaml");
-  await window.page.locator(".codelens-decoration a", { hasText: /Run/ }).first().click();
-  await window.toast("is not trusted: Aye reads it and starts nothing of it").waitFor();
+  await window.lens("Run", window.toast("is not trusted: Aye reads it and starts nothing of it"));
   assert.equal(JSON.parse(await here.aye("runs", "--json")).length, 0, "nothing was started");
-  await window.action("is not trusted", "Look at it and trust it…").click();
-  await window.page.locator(".terminal-wrapper.active").waitFor();
+  await window.press("is not trusted", "Look at it and trust it…", window.page.locator(".terminal-wrapper.active"));
   step("not trusted by aye");
 });
 
@@ -56,7 +53,6 @@ await test(SKILLS, async (here, host, step) => {
   await window.view();
   await window.page.getByText("was not found.").first().waitFor();
   await until(async () => /disconnected/.test(await window.said()), "the status bar says so");
-  await window.action("was not found", "How to install").click();
-  await window.page.getByText("Get started with Aye").first().waitFor();
+  await window.press("was not found", "How to install", window.page.getByText("Get started with Aye"));
   step("missing");
 }, { serve: false, program: false });

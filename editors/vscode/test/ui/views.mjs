@@ -47,7 +47,7 @@ const settings = {
 await test(SKILLS, async (here, host, step) => {
   const window = await host.window();
   await window.connected();
-  assert.match(await window.said(), /^Aye: idle/);
+  await until(async () => /^Aye: idle/.test(await window.said()), "nothing to say");
   await window.view();
   await window.page.getByText("Nothing waits for an answer.").waitFor();
   await window.tree("Skills").filter({ hasText: "release" }).waitFor();
@@ -60,7 +60,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.panel.getByRole("button", { name: "Dry run" }).click();
   await window.panel.getByText("What would happen").waitFor();
   await window.panel.getByRole("button", { name: "Start", exact: true }).click();
-  await window.toast("release started").waitFor();
+  await window.told("release started");
   await window.panel.locator(".graph .asking").waitFor();
   step("started from the form");
   await until(async () => (await window.said()) === "Aye: 1 question, release 2/4", "the status bar says where it is");
@@ -77,7 +77,7 @@ await test(SKILLS, async (here, host, step) => {
   step("panel");
   // Answered in the panel, by click.
   await window.panel.locator(".card[data-question] [data-choice=proceed]").click();
-  await window.toast("release completed in").waitFor();
+  await window.told("release completed in");
   await window.tree("Runs").filter({ hasText: "completed" }).first().waitFor();
   await until(async () => /^Aye: idle/.test(await window.said()), "the status bar is calm again");
   await window.expand("release", "1 retry");
@@ -85,19 +85,18 @@ await test(SKILLS, async (here, host, step) => {
 
   // Failed: the message leads to the output.
   await here.start("failing");
-  await window.toast("failing failed at breaks").waitFor();
-  await window.action("failing failed at breaks", "Show output").click();
-  await window.panel.locator(".log .line", { hasText: "the disk is full" }).waitFor();
+  await window.press("failing failed at breaks", "Show output", window.panel.locator(".log .line", { hasText: "the disk is full" }));
   step("failed");
 
   // Repaired: said, and marked at its step.
   await here.start("healing");
-  await window.toast("pods was repaired by login").waitFor();
+  await window.told("pods was repaired by login");
   await window.expand("healing", "healed");
   step("healed");
 
   // A click on the status bar opens the panel where it was.
   await window.command("View: Close All Editors");
+  await until(async () => (await window.page.locator("iframe.webview.ready").count()) === 0, "the panel is closed");
   await window.status.getByRole("button").click();
   await window.panel.getByText("live").waitFor();
 

@@ -1,8 +1,9 @@
-// Two windows show the same question and one answer counts; the server is killed and started again, and both
+// Two windows show the same question and one answer counts; a window with several projects has all of them; the server is killed and started again, and both
 // windows catch up; with no server at all, the extension starts one.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { assert, test, until } from "./harness.mjs";
 
@@ -36,12 +37,35 @@ await test(SKILLS, async (here, host, step) => {
 
   const run = await here.start("ask");
   for (const window of [first, second]) await window.toast("Shall we?").waitFor();
-  await first.action("Shall we?", "Proceed").click();
-  await second.toast(/Sure: “Proceed” by .*, in an editor/).waitFor();
-  for (const window of [first, second]) await window.toast("Shall we?").waitFor({ state: "detached" });
+  await first.decide("Shall we?", "Proceed");
+  await second.told(/Sure: “Proceed” by .*, in an editor/);
+  await second.toast("Shall we?").waitFor({ state: "detached" });
   assert.equal(await first.toast(/Sure: “Proceed” by/).count(), 0, "whoever answered is not told");
   await until(async () => (await status(run)) === "completed", "the run has completed");
   step("one answer");
+
+  // Several projects in one window: each has its skills, its runs and its checks.
+  const other = path.join(here.root, "other");
+  await mkdir(path.join(other, "skills"), { recursive: true });
+  await writeFile(path.join(other, "skills", "audit.yaml"), "name: audit\nsteps:\n  - { name: look, shell: pwd }\n");
+  await writeFile(path.join(other, "skills", "wrong.yaml"), "name: wrong\nsteps:\n  - { name: look, comand: pwd }\n");
+  await here.aye("trust", "--yes", other);
+  const file = path.join(here.root, "both.code-workspace");
+  await writeFile(file, JSON.stringify({ folders: [{ path: here.project }, { path: other }] }));
+  const both = await host.window({ workspace: file });
+  await both.connected();
+  await both.view();
+  for (const text of ["project", "ask", "other", "audit"]) await both.tree("Skills").filter({ hasText: text }).first().waitFor();
+  await both.tree("Skills").filter({ hasText: "wrong" }).filter({ hasText: "1 error" }).waitFor();
+  await both.tree("Skills").filter({ hasText: "audit" }).click();
+  await both.panel.getByRole("button", { name: "Start", exact: true }).click();
+  await both.told("audit completed");
+  const [audit] = JSON.parse(await here.aye("runs", "--json"));
+  assert.equal(audit.skill, "audit");
+  assert.match(await here.aye("logs", audit.run), new RegExp(`^${other}$`, "m"), "it runs in its own project");
+  assert.equal((await first.page.evaluate(() => globalThis.ayeSaid())).some((text) => text.includes("audit completed")), false, "a window of another project is not told");
+  await both.page.context().close();
+  step("several projects");
 
   // Killed: the windows say so, and what was on the screen can no longer be answered.
   const waiting = await here.start("ask");
@@ -62,11 +86,11 @@ await test(SKILLS, async (here, host, step) => {
     for (const window of [first, second]) {
       await window.connected();
       await window.toast("Shall we?").waitFor();
-      assert.match(await window.said(), /1 question/);
+      await until(async () => /1 question/.test(await window.said()), "one question waits");
     }
-    await second.action("Shall we?", "Cancel").click();
+    await second.decide("Shall we?", "Cancel");
     await until(async () => (await status(later)) === "cancelled", "the later run is declined");
-    await first.toast(/Sure: “Cancel” by/).waitFor();
+    await first.told(/Sure: “Cancel” by/);
     step("caught up");
   } finally {
     server.kill("SIGKILL");
@@ -75,7 +99,4 @@ await test(SKILLS, async (here, host, step) => {
   await until(async () => /disconnected|connecting/.test(await first.said()), "it is gone again");
   await first.connected();
   step("started again");
-  const pid = announced().pid;
-  await host.end();
-  process.kill(pid, "SIGKILL");
 }, { serve: false });
