@@ -270,8 +270,9 @@ impl Question {
 
     /// Whether a button of a notification may give this answer: it stands beside a few
     /// words, on a locked screen too, and nobody has to look at the question first. It
-    /// declines where that ends the run or leaves the step out, and agrees where a
-    /// relayed word would do and nothing may follow that cannot be undone.
+    /// declines where that ends the run or leaves the step out and the question is not for
+    /// people with names, and agrees where a relayed word would do and nothing may follow
+    /// that cannot be undone.
     pub fn takes_button(&self, value: &str) -> bool {
         if self.offer(value).is_none() || !self.is_relayable(value) {
             return false;
@@ -279,7 +280,7 @@ impl Question {
         let changes = self.kind == AskKind::Recover && matches!(value, "edit" | "fix");
         match self.commits(&value.into()) {
             true => !self.is_guarded() && !self.destructive && !changes,
-            false => self.starts(value).is_none(),
+            false => self.starts(value).is_none() && !matches!(self.by, By::Names(_)),
         }
     }
 

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::prompter::was_shown;
-use crate::store::{Shown, Store, StoreError};
+use crate::store::{PresenceKind, Shown, Store, StoreError};
 
 /// Where a question is shown. What a process said that is gone does not count.
 pub fn shown_now(
@@ -33,13 +33,18 @@ pub fn was_shown_elsewhere(
     shown_now(store, question, deadline).is_ok_and(|shown| shown.iter().any(counts))
 }
 
-/// Whether someone can see the question elsewhere now.
-pub fn is_shown_elsewhere(store: &dyn Store, question: &QuestionId, now: Timestamp) -> bool {
-    shown_now(store, question, now).is_ok_and(|shown| shown.iter().any(|one| one.kind.is_seen()))
+/// Whether the question is shown on something of these kinds now, as far as that is known.
+pub fn is_shown_on(
+    store: &dyn Store,
+    question: &QuestionId,
+    now: Timestamp,
+    counts: fn(PresenceKind) -> bool,
+) -> bool {
+    shown_now(store, question, now).is_ok_and(|shown| shown.iter().any(|one| counts(one.kind)))
 }
 
 /// Whether there is a process with this number, ours or not.
-fn is_there(pid: u32) -> bool {
+pub(crate) fn is_there(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM))
 }
@@ -49,7 +54,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::store::{MemoryStore, Presence as _, PresenceKind, Showing, ShowingProcess};
+    use crate::store::{MemoryStore, Presence as _, Showing, ShowingProcess};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -85,6 +90,23 @@ mod tests {
             let store = shown_by(pid, kind, since);
             let found = was_shown_elsewhere(&store, &question, at(deadline), at(now));
             assert_eq!(found, counts, "{kind:?} {since} {deadline} {now}");
+        }
+    }
+
+    #[test]
+    fn a_page_keeps_messages_away_and_windows_not() {
+        let question = QuestionId::from_text("abcdefgh12-1");
+        for (kind, windows, messages) in [
+            (PresenceKind::Terminal, true, true),
+            (PresenceKind::Editor, true, true),
+            (PresenceKind::Page, false, true),
+            (PresenceKind::Program, false, false),
+            (PresenceKind::Desktop, false, false),
+        ] {
+            let store = shown_by(std::process::id(), kind, 0);
+            let on = |counts| is_shown_on(&store, &question, at(1), counts);
+            assert_eq!(on(PresenceKind::keeps_windows_away), windows, "{kind:?}");
+            assert_eq!(on(PresenceKind::keeps_messages_away), messages, "{kind:?}");
         }
     }
 

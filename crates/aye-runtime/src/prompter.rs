@@ -85,6 +85,11 @@ pub trait Prompter {
         None
     }
 
+    /// Whether it asks only what nobody has before them elsewhere.
+    fn joins_unseen(&self) -> bool {
+        false
+    }
+
     /// Whether questions are shown here one at a time; the driver then asks only
     /// the first of them.
     fn one_at_a_time(&self) -> bool {

@@ -23,7 +23,6 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::Memory;
-use crate::notify::DesktopNotifier;
 use crate::origin;
 use crate::outside::Outside;
 use crate::ownership;
@@ -118,8 +117,6 @@ pub struct Runtime {
     /// Whether this process drives a run away from any terminal.
     detached: bool,
     command: String,
-    /// What shows notifications on the desktop.
-    pub(crate) desktop: Option<Arc<dyn DesktopNotifier>>,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
 }
@@ -143,7 +140,6 @@ impl Runtime {
             by_clock: false,
             detached: false,
             command: parts.command,
-            desktop: None,
             granted: OnceLock::new(),
         })
     }

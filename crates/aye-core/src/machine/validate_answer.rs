@@ -95,6 +95,12 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
     let Answer { by, prompter, .. } = answer;
     let person = answer.is_persons();
     let refuse = |why: String| Err(Refusal::NotAllowed(why));
+    let pressed = answer.value.as_str().is_some_and(|value| question.takes_button(value));
+    // To decline takes no more than a button, also where a yes takes a person.
+    let declined = matches!(prompter, Channel::Notification | Channel::Message)
+        && pressed
+        && answer.started_by().is_none()
+        && !question.commits(&answer.value);
     match prompter {
         Channel::Override if !question.overridable => {
             return refuse("`--yes` may not answer this question".to_owned());
@@ -118,7 +124,7 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
         | Channel::Elicited
         | Channel::Message
         | Channel::DropBox
-            if !person && question.is_guarded() =>
+            if !person && !declined && question.is_guarded() =>
         {
             let why = "a person has to answer this question".to_owned();
             return refuse(match answer.started_by() {
@@ -126,9 +132,7 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
                 None => why,
             });
         }
-        Channel::Notification | Channel::Message | Channel::DropBox
-            if !answer.value.as_str().is_some_and(|v| question.takes_button(v)) =>
-        {
+        Channel::Notification | Channel::Message | Channel::DropBox if !pressed => {
             return refuse("a button or a file may not give this answer".to_owned());
         }
         Channel::Terminal | Channel::Command | Channel::Editor => {}
@@ -147,7 +151,7 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
     }
     match &question.by {
         By::Anyone => Ok(()),
-        By::Human if person => Ok(()),
+        By::Human if person || declined => Ok(()),
         By::Human => refuse("a person has to answer this question".to_owned()),
         By::Names(names) => match answer.claimed() {
             None if person && names.contains(by) => Ok(()),

@@ -3,6 +3,7 @@
 use aye_core::event::EventKind;
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
+use aye_core::journal::Phase;
 use aye_core::machine::Refusal;
 use aye_core::question::{Answer, Channel};
 use aye_core::skill::{Action, Ask, AskLimits, By, OnError, Step};
@@ -444,7 +445,14 @@ fn what_a_button_of_a_notification_may_answer() {
         Ask { approvals: 2, ..confirm("go?") },
     ] {
         assert!(!press(&mut gate(guarded.clone()), "yes"), "{guarded:?}");
+        let mut run = gate(guarded.clone());
+        let file = Answer::new("no", "ann", Channel::DropBox);
+        assert!(run.say(file).is_err(), "a file answers nothing that is guarded: {guarded:?}");
+        assert!(press(&mut run, "no"), "declining ends the run: {guarded:?}");
+        assert!(matches!(run.machine.state().phase, Phase::Ended(_)), "{guarded:?}");
     }
+    let named = Ask { by: By::Names(vec!["ann".to_owned()]), ..confirm("go?") };
+    assert!(!press(&mut gate(named), "no"), "nobody but ann answers it");
 }
 
 #[test]

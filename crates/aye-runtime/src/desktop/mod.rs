@@ -10,7 +10,7 @@
 //! its end means, and each program a way to show a window; none of them does any IO.
 //! [`DesktopPrompter`] runs one process for each question that is shown, and ends it when
 //! the question is closed. [`NotificationPrompter`] does the same with notifications
-//! (`notice`). `available` and `display` find out whether a window can be shown,
+//! (`notice`); `service` shows those that nobody waits on. `available` and `display` find out whether a window can be shown,
 //! when there is something to show and not before.
 
 mod available;
@@ -23,6 +23,7 @@ mod notification;
 mod osascript;
 mod program;
 mod prompter;
+mod service;
 mod text;
 mod trial;
 mod window;
@@ -31,4 +32,5 @@ mod zenity;
 pub use available::{Surroundings, obstacle};
 pub use notification::{NotificationConfig, NotificationPrompter};
 pub use prompter::{DesktopConfig, DesktopPrompter};
+pub(crate) use service::{Note, NotificationService};
 pub use trial::{Trial, try_out};

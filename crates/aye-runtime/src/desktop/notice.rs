@@ -120,7 +120,7 @@ fn buttons(question: &Question) -> Vec<(usize, String)> {
 }
 
 /// Some services read markup in a body and others show it: none of it is there.
-fn no_markup(text: &str) -> String {
+pub(super) fn no_markup(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '<' => '‹',

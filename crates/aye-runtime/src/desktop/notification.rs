@@ -11,6 +11,7 @@ use aye_core::question::{Answer, Channel, Proof};
 use aye_process::{Happening, Outcome, Running, Spec, Stop};
 use jiff::tz::TimeZone;
 
+use crate::announced_server::announced_server;
 use crate::clock::Clock;
 use crate::prompter::{JoinRequests, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
@@ -30,8 +31,8 @@ const LONGEST: usize = 64 * 1024;
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 
 /// What asks the service for its name, and how.
-const ASKS: &str = "dbus-send";
-const SERVICE: [&str; 6] = [
+pub(super) const ASKS: &str = "dbus-send";
+pub(super) const SERVICE: [&str; 6] = [
     "--session",
     "--print-reply",
     "--reply-timeout=3000",
@@ -120,7 +121,7 @@ impl NotificationPrompter {
     /// else a window.
     fn clicked(&self, question: &QuestionId) {
         let env = &self.config.surroundings.env;
-        if let Some(url) = server(&self.config.home)
+        if let Some(url) = announced_server(&self.config.home)
             && let Some(opener) = OPENERS.iter().find_map(|name| on_path(name, env))
             && start(Command::new(opener).arg(format!("{url}/#/inbox")))
         {
@@ -282,21 +283,12 @@ impl Open {
 }
 
 /// Why nobody would hear of it.
-fn no_bus(surroundings: &Surroundings) -> Option<String> {
+pub(super) fn no_bus(surroundings: &Surroundings) -> Option<String> {
     let set = |name: &str| surroundings.env.get(name).filter(|value| !value.is_empty());
     let bus = set("DBUS_SESSION_BUS_ADDRESS").is_some()
         || set("XDG_RUNTIME_DIR")
             .is_some_and(|runtime| PathBuf::from(runtime).join("bus").exists());
     (!bus).then(|| "there is no session bus".to_owned())
-}
-
-/// Where the server of this home is, if one runs.
-fn server(home: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(home.join("serve.json")).ok()?;
-    let said: serde_json::Value = serde_json::from_str(&text).ok()?;
-    let pid = i32::try_from(said["pid"].as_i64()?).ok()?;
-    rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid)?).ok()?;
-    said["url"].as_str().filter(|url| url.starts_with("http")).map(str::to_owned)
 }
 
 /// Starts a program that continues without us, and says whether it could be.

@@ -80,9 +80,10 @@ impl Driver<'_> {
         let one_by_one = self.questions.one_at_a_time();
         let among = self.questions.place_of_first(asking.len()).filter(|_| one_by_one);
         for id in asking {
+            let Some(question) = self.lane(id).question() else { continue };
+            let shown = self.questions.has_latecomer() && self.is_attended_elsewhere(&question.id);
             let Self { lanes, questions, .. } = self;
             let Some(lane) = lanes.get(id) else { continue };
-            let Some(question) = lane.question() else { continue };
             let state = lane.machine.state();
             let Phase::Asking { agreed, advice, .. } = &state.phase else { continue };
             let posed = QuestionContext {
@@ -93,7 +94,7 @@ impl Driver<'_> {
                 run: Some(state),
                 secrets: Some(lane.machine.secrets()),
                 among,
-                shown: false,
+                shown,
             };
             match questions.ask(id, &posed) {
                 Heard::Nothing => continue,

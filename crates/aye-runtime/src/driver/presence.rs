@@ -3,8 +3,8 @@
 use aye_core::id::{QuestionId, RunId};
 use jiff::Timestamp;
 
-use crate::presence::{is_shown_elsewhere, was_shown_elsewhere};
-use crate::store::{REFRESH, Showing, ShowingProcess};
+use crate::presence::{is_shown_on, was_shown_elsewhere};
+use crate::store::{PresenceKind, REFRESH, Showing, ShowingProcess};
 
 use super::drive::Driver;
 use super::lane::ROOT;
@@ -66,7 +66,19 @@ impl Driver<'_> {
     /// Whether someone can see a question, here or elsewhere.
     pub(super) fn is_seen(&self, question: &QuestionId) -> bool {
         self.questions.is_seen(question)
-            || is_shown_elsewhere(self.parts.store, question, self.parts.clock.now())
+            || is_shown_on(
+                self.parts.store,
+                question,
+                self.parts.clock.now(),
+                PresenceKind::is_seen,
+            )
+    }
+
+    /// Whether someone has a question before them in another process, where no window
+    /// has to call them.
+    pub(super) fn is_attended_elsewhere(&self, question: &QuestionId) -> bool {
+        let now = self.parts.clock.now();
+        is_shown_on(self.parts.store, question, now, PresenceKind::keeps_windows_away)
     }
 }
 

@@ -63,6 +63,11 @@ impl<'a> Questions<'a> {
         self.prompters.iter().any(|prompter| prompter.obstacle().is_none())
     }
 
+    /// Whether a prompter joins only where nobody else shows a question.
+    pub(super) fn has_latecomer(&self) -> bool {
+        self.prompters.iter().any(|prompter| prompter.joins_unseen())
+    }
+
     /// Whether every prompter shows questions one at a time.
     pub(super) fn one_at_a_time(&self) -> bool {
         let mut available =

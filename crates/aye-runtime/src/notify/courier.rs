@@ -14,8 +14,9 @@ use aye_core::id::RunId;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::presence::is_shown_on;
 use crate::settings::ChannelKind;
-use crate::store::{Found, Job, MessageRow, MessageState, Settled, Store};
+use crate::store::{Found, Job, MessageRow, MessageState, PresenceKind, Settled, Store};
 
 use super::announce::{Announcement, Plan};
 use super::decide::{ATTEMPTS, Decision, Situation, decide, pause};
@@ -204,7 +205,7 @@ impl Delivering {
     }
 
     fn hand_over(&mut self, job: Job, row: MessageRow, channel: Box<Channel>, delivery: Delivery) {
-        let (news, desktop) = (self.news.clone(), self.host.desktop());
+        let news = self.news.clone();
         if let (ChannelKind::DropBox(files), Delivery::Send(_)) =
             (&channel.settings.kind, &delivery)
         {
@@ -213,7 +214,7 @@ impl Delivering {
         self.busy.insert(row.channel.clone());
         let name = row.channel.clone();
         let work = move || {
-            let told = || deliver(&channel, &delivery, desktop.as_ref());
+            let told = || deliver(&channel, &delivery);
             let failed = |_| Err(DeliveryError::new("the delivery panicked"));
             let result = catch_unwind(AssertUnwindSafe(told)).unwrap_or_else(failed);
             // Nobody listens any more once the process ends.
@@ -251,12 +252,16 @@ impl Delivering {
             },
         };
         let now = self.host.now();
-        let shown = row.question.as_ref().is_some_and(|id| self.host.is_shown(id.as_str()));
+        let shown = row
+            .question
+            .as_ref()
+            .is_some_and(|id| is_shown_on(&**store, id, now, PresenceKind::keeps_messages_away));
         let situation = Situation {
             row,
             question: question.as_ref().map(|(_, row)| row),
             channel: &channel.settings,
             shown,
+            served: self.host.server().is_some(),
             now,
             zone: &TimeZone::system(),
         };
@@ -282,9 +287,25 @@ impl Delivering {
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         };
         let mut message = Message::new(row, &facts, channel.settings.show, now);
+        message.replaces = last_receipt(&**store, row);
         mint(&mut **store, &channel.settings, &facts, &mut message)?;
         Ok(Next::Deliver(Box::new(channel), Delivery::Send(Box::new(message))))
     }
+}
+
+/// What the channel returned for the last message about the same question.
+fn last_receipt(store: &dyn Store, row: &MessageRow) -> Option<String> {
+    let question = row.question.as_ref()?;
+    let all = store.messages(&row.run).ok()?;
+    let same = |one: &&MessageRow| {
+        one.id != row.id && one.channel == row.channel && one.question.as_ref() == Some(question)
+    };
+    all.iter()
+        .filter(same)
+        .filter(|one| one.receipt.is_some())
+        .max_by_key(|one| one.tried)?
+        .receipt
+        .clone()
 }
 
 /// There is nothing left to do about a message.

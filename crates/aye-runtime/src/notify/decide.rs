@@ -14,8 +14,10 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// How long a question whose time stands still is left alone.
 const STILL: SignedDuration = SignedDuration::from_secs(60);
-/// How long a question that is shown somewhere is left alone.
-const SHOWN: SignedDuration = SignedDuration::from_secs(30);
+/// How often it is looked whether a question is still shown.
+const SHOWN: SignedDuration = SignedDuration::from_secs(5);
+/// How long editors and pages have to say that they show a question.
+const SETTLES: SignedDuration = SignedDuration::from_secs(2);
 
 /// What to do with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +36,16 @@ pub(super) struct Situation<'a> {
     /// The question it is about, as it stands.
     pub(super) question: Option<&'a QuestionRow>,
     pub(super) channel: &'a ChannelSettings,
-    /// Whether a prompter shows the question right now.
+    /// Whether someone has the question before them right now.
     pub(super) shown: bool,
+    /// Whether a server runs, whose clients may show it soon.
+    pub(super) served: bool,
     pub(super) now: Timestamp,
     pub(super) zone: &'a TimeZone,
 }
 
 pub(super) fn decide(situation: &Situation<'_>) -> Decision {
-    let Situation { row, question, channel, shown, now, zone } = *situation;
+    let Situation { row, question, channel, shown, served, now, zone } = *situation;
     if row.question.is_some() && question.is_none() {
         return Decision::Withdraw("the run was pruned");
     }
@@ -68,6 +72,10 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
         let limit = SignedDuration::try_from(channel.delay).unwrap_or(SignedDuration::MAX);
         if shown && patient && !files && waited < limit {
             return put_off(now, SHOWN.min(limit - waited));
+        }
+        let settles = SETTLES.min(limit);
+        if served && patient && !files && waited < settles {
+            return put_off(now, settles - waited);
         }
     }
     if let Some(end) = channel.quiet.and_then(|quiet| quiet.end(now, zone)) {

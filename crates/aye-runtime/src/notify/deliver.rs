@@ -1,13 +1,11 @@
 //! One delivery: a message to its channel, or taking it back.
 
-use std::sync::Arc;
-
 use aye_core::secrets::Secrets;
 
 use crate::fmt::escape_control_line;
 use crate::settings::ChannelKind;
 
-use super::{Channel, DesktopNotifier, Message, command, dropbox};
+use super::{Channel, Message, command, desktop, dropbox};
 #[cfg(feature = "notify")]
 use super::{email, ntfy, webhook};
 
@@ -55,11 +53,7 @@ pub enum Delivery {
 ///
 /// # Errors
 /// When the channel did not take it.
-pub fn deliver(
-    channel: &Channel,
-    delivery: &Delivery,
-    desktop: Option<&Arc<dyn DesktopNotifier>>,
-) -> Result<Delivered, DeliveryError> {
+pub fn deliver(channel: &Channel, delivery: &Delivery) -> Result<Delivered, DeliveryError> {
     // What is read for this delivery must not come back in an error.
     let mut secrets = Secrets::default();
     let done = match &channel.settings.kind {
@@ -76,13 +70,7 @@ pub fn deliver(
         }
         ChannelKind::Command(command) => command::deliver(channel, command, delivery),
         ChannelKind::DropBox(files) => dropbox::deliver(files, delivery),
-        ChannelKind::Desktop => match (desktop, delivery) {
-            (None, _) => Err(DeliveryError::new("this program has no desktop notifications")),
-            (Some(desktop), Delivery::Send(message)) => desktop.show(message),
-            (Some(desktop), Delivery::Retract(receipt)) => {
-                desktop.withdraw(receipt).map(|()| Delivered::default())
-            }
-        },
+        ChannelKind::Desktop => desktop::deliver(channel, delivery),
     };
     done.map_err(|error| error.without(&secrets))
 }

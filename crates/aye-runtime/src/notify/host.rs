@@ -12,7 +12,7 @@ use crate::secret_reader::{SecretPlace, SecretReader};
 use crate::settings::{ChannelSettings, PolicySettings, Sourced};
 use crate::store::Store;
 
-use super::{Delivered, DeliveryError, Message};
+use super::DeliveryError;
 
 /// A channel that may be used, and the place it works in.
 #[derive(Debug, Clone)]
@@ -87,10 +87,6 @@ pub trait NotifyHost: fmt::Debug + Send + Sync {
     /// The address of the server of this home, if one runs.
     fn server(&self) -> Option<String>;
 
-    /// Whether some prompter shows this question right now, as far as that is
-    /// known.
-    fn is_shown(&self, question: &str) -> bool;
-
     /// The drop-boxes of the settings.
     fn drop_boxes(&self) -> Vec<PathBuf>;
 
@@ -99,23 +95,4 @@ pub trait NotifyHost: fmt::Debug + Send + Sync {
     /// # Errors
     /// When it does not count.
     fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), String>;
-
-    /// What shows notifications on the desktop, if this program can.
-    fn desktop(&self) -> Option<Arc<dyn DesktopNotifier>>;
-}
-
-/// Shows notifications on the desktop of this account. The program implements
-/// it; without it a channel of the kind `desktop` says that there is none.
-pub trait DesktopNotifier: fmt::Debug + Send + Sync {
-    /// Shows a message. What it needs to take it away goes into the receipt.
-    ///
-    /// # Errors
-    /// When there is no desktop, or it refuses.
-    fn show(&self, message: &Message) -> Result<Delivered, DeliveryError>;
-
-    /// Takes away what was shown.
-    ///
-    /// # Errors
-    /// When the desktop refuses.
-    fn withdraw(&self, receipt: &str) -> Result<(), DeliveryError>;
 }

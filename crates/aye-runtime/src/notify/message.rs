@@ -49,6 +49,11 @@ pub struct Message {
     pub answerable: Vec<String>,
     /// Who is told.
     pub person: Option<String>,
+    /// Something may follow that cannot be undone.
+    pub destructive: bool,
+    /// What the channel returned for the last message about the same question: this one
+    /// may take its place.
+    pub replaces: Option<String>,
     /// The run.
     pub run: String,
     /// Everything about it that programs may want, as far as it is told.
@@ -124,6 +129,8 @@ impl Message {
             buttons: Vec::new(),
             request: None,
             answerable: Vec::new(),
+            destructive: asked.is_some_and(|(question, _)| question.destructive),
+            replaces: None,
             person: person.clone(),
             run: row.run.to_string(),
             details,
@@ -150,6 +157,8 @@ impl Message {
             buttons: Vec::new(),
             request: None,
             answerable: Vec::new(),
+            destructive: false,
+            replaces: None,
             person: channel.settings.person.clone(),
             run: "test".to_owned(),
             details,

@@ -10,9 +10,8 @@
 //! or the server sends.
 //!
 //! `announce`, `decide`, `message`, `body` and `sign` are pure. The channels are
-//! `webhook`, `ntfy`, `email`, `command` and `dropbox`; the desktop is handed in
-//! by the program ([`DesktopNotifier`]). [`NotifyHost`] is what all of them need
-//! of the world.
+//! `webhook`, `ntfy`, `email`, `command`, `desktop` and `dropbox`. [`NotifyHost`]
+//! is what all of them need of the world.
 
 mod announce;
 mod body;
@@ -20,6 +19,7 @@ mod command;
 mod courier;
 mod decide;
 mod deliver;
+mod desktop;
 mod dropbox;
 #[cfg(feature = "notify")]
 mod email;
@@ -35,7 +35,7 @@ mod webhook;
 pub use announce::{Announcement, Plan};
 pub use courier::{Courier, Staying};
 pub use deliver::{Delivered, Delivery, DeliveryError, deliver};
-pub use host::{Channel, DesktopNotifier, NotifyHost};
+pub use host::{Channel, NotifyHost};
 pub use message::{Button, Facts, Message};
 pub use sign::signature;
 pub use tokens::{answers, token_digest};

@@ -2,7 +2,7 @@
 //! tokens that carry them.
 
 use aye_core::digest::{digest, hex};
-use aye_core::question::{Offer, Question};
+use aye_core::question::{Channel as Through, Offer, Question};
 use aye_core::skill::AskKind;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -19,9 +19,11 @@ pub fn token_digest(token: &str) -> String {
 
 /// The options that a message may answer with. Declining has to end the run or
 /// leave the step out; agreeing has to be possible on a relayed word, and
-/// nothing destructive may follow. The core refuses the same once more.
-pub fn answers(question: &Question) -> Vec<&Offer> {
-    if question.kind == AskKind::Input || question.secret || question.is_guarded() {
+/// nothing destructive may follow. A file answers nothing that wants more than
+/// anybody's word. The core refuses the same once more.
+pub fn answers(question: &Question, through: Through) -> Vec<&Offer> {
+    let file = through == Through::DropBox;
+    if question.kind == AskKind::Input || question.secret || file && question.is_guarded() {
         return Vec::new();
     }
     question.options.iter().filter(|offer| question.takes_button(&offer.value)).collect()
@@ -39,7 +41,8 @@ pub(super) fn mint(
     if matches!(channel.kind, ChannelKind::DropBox(_)) {
         let token = keep(store, question, None, &person)?;
         message.request = Some(token);
-        message.answerable = answers(question).iter().map(|offer| offer.value.clone()).collect();
+        let possible = answers(question, Through::DropBox);
+        message.answerable = possible.iter().map(|offer| offer.value.clone()).collect();
         return Ok(());
     }
     // Mail carries links only, and a button needs a server that takes the answer.
@@ -50,7 +53,7 @@ pub(super) fn mint(
     let Some(link) = facts.link.as_ref().filter(|_| channel.buttons && carries) else {
         return Ok(());
     };
-    for offer in answers(question) {
+    for offer in answers(question, Through::Message) {
         let token = keep(store, question, Some(offer.value.clone()), &person)?;
         message.buttons.push(Button {
             label: escape_control_line(&offer.label),

@@ -12,8 +12,8 @@ use aye_core::skill::By;
 use super::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 /// How long nobody has to show a question before it counts as seen by nobody: an
-/// editor learns of it from the journal, which takes a moment.
-const SETTLES: Duration = Duration::from_millis(750);
+/// editor learns of it from the server, and the server says that it is shown there.
+const SETTLES: Duration = Duration::from_secs(2);
 
 /// When a prompter asks what the others ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +156,10 @@ impl<P: Prompter> Prompter for Joining<P> {
             Joins::Never => Some("`[ask]` leaves it out"),
             Joins::AtOnce | Joins::After(_) | Joins::Unseen => self.inner.obstacle(),
         }
+    }
+
+    fn joins_unseen(&self) -> bool {
+        self.joins == Joins::Unseen
     }
 
     fn one_at_a_time(&self) -> bool {

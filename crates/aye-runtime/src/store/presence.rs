@@ -104,4 +104,21 @@ impl PresenceKind {
             Self::Program => false,
         }
     }
+
+    /// Whether a person who has a question there is not asked in a window of the desktop.
+    pub fn keeps_windows_away(self) -> bool {
+        match self {
+            Self::Terminal | Self::Editor => true,
+            Self::Page | Self::Program | Self::Desktop => false,
+        }
+    }
+
+    /// Whether a person who has a question there needs no message about it yet. A window
+    /// may be open on a desktop where nobody sits.
+    pub fn keeps_messages_away(self) -> bool {
+        match self {
+            Self::Terminal | Self::Editor | Self::Page => true,
+            Self::Program | Self::Desktop => false,
+        }
+    }
 }

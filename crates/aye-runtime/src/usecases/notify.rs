@@ -8,10 +8,11 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Channel as Through, Proof};
 use jiff::Timestamp;
 
+use crate::announced_server::announced_server;
 use crate::error::Error;
 use crate::notify::{
-    Channel, Courier, Delivery, DeliveryError, DesktopNotifier, Message, NotifyHost, Plan, Staying,
-    answers, deliver, token_digest,
+    Channel, Courier, Delivery, DeliveryError, Message, NotifyHost, Plan, Staying, answers,
+    deliver, token_digest,
 };
 use crate::runtime::Runtime;
 use crate::settings::{ChannelKind, ChannelSettings};
@@ -115,15 +116,7 @@ impl Runtime {
         })?;
         let message = Message::test(&channel, self.now(), host.server());
         let delivery = Delivery::Send(Box::new(message));
-        Ok(deliver(&channel, &delivery, host.desktop().as_ref()).map(drop))
-    }
-
-    /// What shows notifications on the desktop.
-    #[must_use]
-    pub fn with_desktop(&self, desktop: Arc<dyn DesktopNotifier>) -> Self {
-        let mut shown = self.clone();
-        shown.desktop = Some(desktop);
-        shown
+        Ok(deliver(&channel, &delivery).map(drop))
     }
 
     /// Answers a question with a right that a message carried. A right for one
@@ -159,7 +152,7 @@ impl Runtime {
             (None, None) => return Err(refused("no choice is named")),
         };
         // One that never counts does not use the right up.
-        if !answers(&question).iter().any(|offer| offer.value == choice) {
+        if !answers(&question, through).iter().any(|offer| offer.value == choice) {
             return Err(refused(&format!("`{choice}` cannot be answered from a message")));
         }
         let request = AnswerRequest {
@@ -232,13 +225,7 @@ impl NotifyHost for Host {
     }
 
     fn server(&self) -> Option<String> {
-        let text = std::fs::read_to_string(self.0.home.join("serve.json")).ok()?;
-        let value: serde_json::Value = serde_json::from_str(&text).ok()?;
-        Some(value.get("url")?.as_str()?.trim_end_matches('/').to_owned())
-    }
-
-    fn is_shown(&self, _: &str) -> bool {
-        false
+        announced_server(&self.0.home)
     }
 
     fn drop_boxes(&self) -> Vec<PathBuf> {
@@ -258,9 +245,5 @@ impl NotifyHost for Host {
         let given = Some(choice.to_owned());
         let taken = self.0.answer_with_token(token, given, reason, Through::DropBox);
         taken.map(drop).map_err(|error| error.to_string())
-    }
-
-    fn desktop(&self) -> Option<Arc<dyn DesktopNotifier>> {
-        self.0.desktop.clone()
     }
 }

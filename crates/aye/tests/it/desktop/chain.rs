@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::cli::harness::{Place, Ran, until};
+use crate::serve::client::{Served, Socket};
 
 use super::screen::{Screen, answers, place, settings};
 
@@ -47,6 +50,41 @@ fn answered_elsewhere_the_window_closes() {
     place.aye(&["answer", &question(&place), "proceed"]).ok();
     screen.wait_for(0);
     until("it is deployed", || place.work().join("deployed").exists());
+}
+
+/// A client of the server's socket that declares itself this and shows the question.
+fn shower(screen: &Screen, served: &Served, kind: &str) -> Socket {
+    let mut client = served.socket("/ws");
+    client.snapshot();
+    client.done(json!({ "type": "hello", "kind": kind }));
+    detach(screen, served);
+    let asked = client.event("confirmation_required");
+    client.done(json!({ "type": "show", "question": asked["id"] }));
+    client
+}
+
+#[test]
+fn an_editor_that_shows_it_keeps_the_window_away_until_it_leaves() {
+    let (screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
+    place.aye(&["trust", "--yes"]).ok();
+    let served = Served::at(place);
+    let editor = shower(&screen, &served, "editor");
+    screen.assert_nothing();
+    drop(editor);
+    screen.window();
+    screen.keys(&["Tab", "Tab", "Return"]);
+    until("it is deployed", || served.work().join("deployed").exists());
+}
+
+#[test]
+fn a_page_that_shows_it_does_not_keep_the_window_away() {
+    let (screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
+    place.aye(&["trust", "--yes"]).ok();
+    let served = Served::at(place);
+    let _page = shower(&screen, &served, "page");
+    screen.window();
+    served.aye(&["cancel", "last"]).ok();
+    screen.wait_for(0);
 }
 
 #[test]

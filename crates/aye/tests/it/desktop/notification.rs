@@ -267,3 +267,48 @@ fn without_a_service_or_a_bus_nothing_breaks() {
     let ran = Ran::of(child.wait_with_output().unwrap(), &place);
     assert_eq!(ran.code, 0, "{}", ran.all());
 }
+
+#[test]
+fn a_channel_shows_messages_replaces_them_and_takes_them_away() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "destructive: true");
+    settings(&place, "[notify.desk]\nkind = \"desktop\"\nremind = \"1m\"\n");
+    let clock = place.write("clock", "0");
+    let aye = |args: &[&str]| {
+        let mut command = bus.aye(&screen, &place, args);
+        command.env("AYE_TEST_CLOCK", &clock);
+        command
+    };
+    let mut server = aye(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+    let ran = aye(&["run", "skill.yaml", "--detach"]).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    bus.wait_for(1);
+    screen.shot("notification-message");
+    std::fs::write(&clock, "61").unwrap();
+    let messages = || place.aye(&["notify", "list", "--json"]).ok().json();
+    until("a reminder is sent", || {
+        let all = messages();
+        let sent = |row: &&serde_json::Value| row["event"] == "reminder" && row["state"] == "sent";
+        all.as_array().unwrap().iter().any(|row| sent(&row))
+    });
+    assert_eq!(bus.control(&["count", "displayed"]).as_deref(), Some("1"), "in the same place");
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "cancel"]).ok();
+    bus.wait_for(0);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_channel_without_a_service_says_so_and_holds_no_run_up() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, false);
+    let place = place("timeout: 5m", "");
+    settings(&place, "[notify.desk]\nkind = \"desktop\"\n");
+    let ran = bus.aye(&screen, &place, &["run", "skill.yaml", "--no-input"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(6), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = bus.aye(&screen, &place, &["notify", "test", "desk"]).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("no notification service answers"), "{said}");
+}

@@ -100,16 +100,27 @@ fn a_browser_of_another_place_cannot_press_a_button() {
 }
 
 #[test]
-fn a_question_that_wants_a_person_has_no_buttons() {
-    for guard in
-        ["by: human", "by: [ann]", "approvals: 2", "type_to_confirm: yes-please", "reauth: true"]
-    {
+fn what_wants_a_person_can_be_declined_with_a_button_and_not_agreed_to() {
+    for guard in ["by: human", "approvals: 2", "type_to_confirm: yes-please", "reauth: true"] {
         let phone = Phone::with(&format!(
             "steps:\n  - {{ name: sure, confirm: {{ message: 'Go?', {guard} }} }}\n  - {{ name: go, shell: touch went }}"
         ));
-        assert!(phone.asked().is_empty(), "{guard}");
-        phone.served.aye(&["cancel", "last"]).ok();
+        let buttons = phone.asked();
+        let labels: Vec<&str> = buttons.iter().map(|(label, _)| label.as_str()).collect();
+        assert_eq!(labels, ["Cancel"], "{guard}");
+        phone.press(&buttons[0].1).ok();
+        until("it is declined", || phone.served.status() == "cancelled");
+        assert!(!phone.served.work().join("went").exists());
     }
+}
+
+#[test]
+fn what_is_for_people_with_names_has_no_buttons() {
+    let phone = Phone::with(
+        "steps:\n  - { name: sure, confirm: { message: 'Go?', by: [ann] } }\n  - { name: go, shell: touch went }",
+    );
+    assert!(phone.asked().is_empty());
+    phone.served.aye(&["cancel", "last"]).ok();
 }
 
 #[test]

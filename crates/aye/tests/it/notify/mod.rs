@@ -9,6 +9,7 @@ mod names;
 mod ntfy;
 mod receiver;
 mod settings;
+mod watching;
 mod webhook;
 
 use crate::cli::harness::Place;

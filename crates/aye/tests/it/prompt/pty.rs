@@ -18,7 +18,7 @@ use super::vt::Vt;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program on a terminal of its own.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     master: OwnedFd,
     slave: OwnedFd,
@@ -30,7 +30,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// `aye` with these arguments on a terminal of the usual size.
-    pub(super) fn aye(place: &Place, args: &[&str]) -> Self {
+    pub(crate) fn aye(place: &Place, args: &[&str]) -> Self {
         Self::sized(place, args, 80, 24)
     }
 
@@ -38,7 +38,7 @@ impl Terminal {
         Self::run(place, AYE, args, columns, rows, &[], true)
     }
 
-    pub(super) fn with(place: &Place, args: &[&str], env: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(place: &Place, args: &[&str], env: &[(&str, &str)]) -> Self {
         Self::run(place, AYE, args, 80, 24, env, true)
     }
 
@@ -111,7 +111,7 @@ impl Terminal {
     }
 
     /// Types.
-    pub(super) fn keys(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn keys(&mut self, text: &str) -> &mut Self {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
             let count = rustix::io::write(&self.master, rest).unwrap();
@@ -122,7 +122,7 @@ impl Terminal {
 
     /// Reads until the screen shows a text.
     #[track_caller]
-    pub(super) fn wait_for(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn wait_for(&mut self, text: &str) -> &mut Self {
         self.wait(&format!("`{text}`"), |vt| vt.all().contains(text))
     }
 
@@ -172,7 +172,7 @@ impl Terminal {
 
     /// Waits for the end; everything that was written is read.
     #[track_caller]
-    pub(super) fn end(&mut self) -> Option<i32> {
+    pub(crate) fn end(&mut self) -> Option<i32> {
         let give_up = Instant::now() + PATIENCE;
         let status = loop {
             self.read(Duration::from_millis(20));

@@ -178,7 +178,7 @@ impl Served {
         told["token"].as_str().unwrap().to_owned()
     }
 
-    pub(super) fn socket(&self, path: &str) -> Socket {
+    pub(crate) fn socket(&self, path: &str) -> Socket {
         self.socket_as(&self.token, path)
     }
 
@@ -270,7 +270,7 @@ fn unchunk(mut body: &str) -> String {
 }
 
 /// A client of the socket.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
     next: u64,
     /// Every event that came.
@@ -407,12 +407,12 @@ impl Socket {
     }
 
     #[track_caller]
-    pub(super) fn event(&mut self, kind: &str) -> Value {
+    pub(crate) fn event(&mut self, kind: &str) -> Value {
         self.until(kind, |message| message["type"] == kind)
     }
 
     #[track_caller]
-    pub(super) fn snapshot(&mut self) -> Value {
+    pub(crate) fn snapshot(&mut self) -> Value {
         let first = self.next().expect("a first message");
         assert_eq!(first["type"], "snapshot", "{first}");
         first
@@ -436,7 +436,7 @@ impl Socket {
     }
 
     #[track_caller]
-    pub(super) fn done(&mut self, command: Value) -> Value {
+    pub(crate) fn done(&mut self, command: Value) -> Value {
         let result = self.command(command);
         assert_eq!(result["ok"], true, "{result}");
         result
