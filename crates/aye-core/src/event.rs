@@ -3,6 +3,8 @@
 //! A journal is a list of events; the state of a run is their fold and
 //! nothing else (`journal::State`). An event is a fact: it is never changed,
 //! and its names and fields are never reused for another meaning.
+//!
+//! Touches nothing. `event/` has the larger kinds of events.
 
 mod finishing;
 mod memory;

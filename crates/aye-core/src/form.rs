@@ -355,7 +355,7 @@ fn declining(taken: impl Fn(&str) -> bool) -> Choice {
     while taken(&word) {
         word.insert(0, '-');
     }
-    choice(&word, "Decline", Some("the server is told that nobody answers"), ChoiceAction::Cancel)
+    choice(&word, "Decline", Some("the server gets no answer"), ChoiceAction::Cancel)
 }
 
 fn step(name: String, ask: Ask) -> Step {

@@ -7,6 +7,8 @@
 //!                                                   |
 //!                                                effect (what to do next)
 //! ```
+//!
+//! Touches nothing: `clippy.toml` forbids it. The driver in `aye-runtime` carries out the effects.
 
 pub mod advice;
 pub mod child_schedule;

@@ -1,4 +1,7 @@
 //! Values that must not be written down.
+//!
+//! `forms` has the encodings in which a secret may appear. Touches nothing; output, journal and
+//! messages are masked with it.
 
 mod escapes;
 mod forms;

@@ -22,6 +22,8 @@
 //!
 //! The crate is synchronous and knows nothing of skills. It starts no thread, but for the digest
 //! of a long log.
+//!
+//! Touches processes, terminals and log files; it is the only crate with `unsafe`.
 
 pub mod guard;
 mod output;

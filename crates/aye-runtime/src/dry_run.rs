@@ -1,5 +1,7 @@
 //! `--dry-run`: the way a run would take if all went well. Nothing runs,
 //! nothing is asked.
+//!
+//! Touches nothing. `aye run --dry-run`, the page and assistants show the plan.
 
 mod later;
 mod silence;
@@ -518,7 +520,7 @@ fn warnings(step: &Step, show: &impl Fn(&str) -> String) -> Vec<String> {
         || matches!(&step.action, Action::ForEach(each)
             if each.body.iter().any(|step| step.confirmation.is_some()));
     if step.destructive && !asks {
-        found.push(format!("`{name}` cannot be undone and asks nobody"));
+        found.push(format!("`{name}` is destructive and has no question before it"));
     }
     let line = match &step.action {
         Action::Command { program, args } => std::iter::once(program)

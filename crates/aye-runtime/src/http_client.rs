@@ -1,6 +1,8 @@
 //! One HTTP request over one connection, encrypted unless it stays on this
 //! machine. Redirects are not followed: a token goes where
 //! the settings say.
+//!
+//! Touches the network and, for names, `getent`. Notifications are sent with it.
 
 mod resolve;
 

@@ -12,6 +12,9 @@
 //!                                                 v
 //!                                               report (a port: each front end has its own)
 //! ```
+//!
+//! Touches files below `AYE_HOME`, the project, processes and the network, each in the module that
+//! is for it. It prints nothing.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

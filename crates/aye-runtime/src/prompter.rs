@@ -3,6 +3,9 @@
 //! A driver holds any number of prompters and asks each of them every open
 //! question. The first valid answer wins: the core decides which that is, and
 //! the driver withdraws the question everywhere else.
+//!
+//! Touches nothing; terminals, windows, the inbox and assistants implement it, here and in front
+//! ends.
 
 mod assistant;
 mod inbox;

@@ -1,9 +1,11 @@
-//! What an assistant is told about a question: enough to advise, little
+//! What an assistant sees of a question: enough to advise, little
 //! enough to read, and nothing that is secret. No IO.
 //!
 //! The state of a run has its secrets masked already; what has become a secret
 //! since is masked here, before anything is cut. Whatever the values are, the
 //! document is valid JSON and not longer than [`BUDGET`].
+//!
+//! It goes to the advisor and to assistants.
 
 mod budget;
 mod cut;

@@ -1,5 +1,7 @@
 //! What every use case needs to know of the world it works in, given as
 //! explicit parts: a program that embeds Aye decides each of them.
+//!
+//! Touches the clock and the environment that it was given. Every use case is a method of it.
 
 mod secret_source;
 mod skill_loader;

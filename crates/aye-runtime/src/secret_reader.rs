@@ -3,6 +3,8 @@
 //! Each driver reads them anew: nothing here keeps one. Adapters:
 //! [`SystemSecrets`], the default; [`MemorySecrets`], for tests. Both pass the
 //! contract in `tests/it/secret_reader.rs`.
+//!
+//! Touches variables, files and processes. The driver hands the values to steps and to the mask.
 
 mod memory;
 mod system;

@@ -5,6 +5,9 @@
 //! directories and heal rules add up; policies both count. What of a project's
 //! settings widens power is subject to trust (`trust`), and so is a limit
 //! that is looser than without them; what the user's own say is not.
+//!
+//! Touches these two files, for reading. `trust` says what of a project counts; the runtime hands
+//! the rest to the driver.
 
 mod advisor;
 mod ask;
@@ -246,7 +249,8 @@ fn keep_secrets_out(path: &Path, project: &Layer) -> Result<(), Error> {
     let plain = project.notify.iter().find(|(_, channel)| channel.has_plain_secret());
     plain.map_or(Ok(()), |(name, _)| {
         Err(Error::Settings(format!(
-            "`{}`: `notify.{name}` holds a secret, and the file is shared\n  hint: say where it is: \
+            "`{}`: `notify.{name}` holds a secret, but the file is shared\n  hint: say where to \
+             read it: \
              `{{ env = \"NAME\" }}`, `{{ file = \"PATH\" }}` or `{{ command = [\"PROGRAM\"] }}`; \
              or put the channel into your own `config.toml`",
             path.display()
@@ -259,7 +263,7 @@ fn keep_secrets_out(path: &Path, project: &Layer) -> Result<(), Error> {
 fn is_planted(path: &Path) -> std::io::Result<Option<String>> {
     let directory = path.parent().unwrap_or(path).metadata()?;
     let planted = is_foreign(path)? && directory.mode() & 0o002 != 0;
-    let why = || "is someone else's, and everybody may write to its directory".to_owned();
+    let why = || "belongs to another user, and everyone may write to its directory".to_owned();
     Ok(planted.then(why))
 }
 
@@ -326,7 +330,7 @@ fn hint(message: &str, written: &str, key: &str) -> Option<String> {
     let unknown = message.strip_prefix("unknown key `").and_then(|rest| rest.split('`').next());
     if let Some(key) = unknown {
         if key == "skills" {
-            return Some("it stands at the top of the file, before the first `[table]`".to_owned());
+            return Some("it goes at the top of the file, before the first `[table]`".to_owned());
         }
         let (table, _) = TABLES.iter().find(|(_, keys)| keys.contains(&key))?;
         return Some(format!("it belongs under `[{table}]`"));
@@ -334,7 +338,8 @@ fn hint(message: &str, written: &str, key: &str) -> Option<String> {
     let number = written.trim().parse::<u64>().ok();
     match (is_time && message.contains("expected a string"), number) {
         (true, Some(number)) => Some(format!(
-            "a time has its unit, in quotes: `\"{number}s\"` for seconds, `\"{number}ms\"` for \
+            "write a time with its unit, in quotes: `\"{number}s\"` for seconds, `\"{number}ms\"` \
+             for \
              milliseconds"
         )),
         _ => None,

@@ -1,4 +1,7 @@
 //! Reading skill files; `library` finds them.
+//!
+//! Touches files, for reading. The text goes to `aye_core::skill`, a checked skill to the use
+//! cases.
 
 mod blocks;
 mod fix;

@@ -2,6 +2,10 @@
 //!
 //! The front ends: each translates between a person or a program and
 //! `aye-runtime`, and none imports another.
+//!
+//! `cli` is the command line, `mcp` serves assistants, `serve` the page and editors, `prompt` asks
+//! on the terminal, `report` shows a run. It touches terminals, sockets and standard streams;
+//! the rest is in the runtime.
 
 #![forbid(unsafe_code)]
 

@@ -97,12 +97,12 @@ impl Concern {
                 format!("only failures lead to `{state}`, and the run ends there as completed")
             }
             Self::DeclineFails { state, target, .. } => {
-                format!("saying no at `{state}`, or nothing, leads to `{target}`")
+                format!("a no at `{state}`, or no answer, leads to `{target}`")
             }
             Self::AnswerEnds { state, answer, .. } => {
                 format!("the answer `{answer}` at `{state}` leads nowhere: the run ends there")
             }
-            Self::NoEnd { .. } => "no way leads to a final state".to_owned(),
+            Self::NoEnd { .. } => "no path leads to a final state".to_owned(),
         }
     }
 

@@ -1,4 +1,6 @@
-//! Everything there is to say about a flow before it runs.
+//! Warnings about a flow before it runs.
+//!
+//! One file for each kind of warning. Touches nothing; `aye check` shows the result.
 
 mod arguments;
 mod braces;

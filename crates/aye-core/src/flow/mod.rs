@@ -3,6 +3,9 @@
 //! `Skill -> Flow::compile -> Flow`: every step becomes a [`Node`] with
 //! [`Routes`]; the order of `steps:` and the transitions of `states:` are the
 //! same thing from here on. The machine only ever asks [`Flow::route`].
+//!
+//! Touches nothing. The flow goes to [`machine`](crate::machine); `lint` and `analyze` go to `aye
+//! check`.
 
 mod analyze;
 mod ending;

@@ -1,5 +1,7 @@
 //! How each event changes the state. `fits` says which events can follow;
 //! `steps` and `questions` take in what happens to them.
+//!
+//! Touches nothing but the state; everything else reads that.
 
 mod fits;
 mod questions;

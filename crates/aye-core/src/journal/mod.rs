@@ -3,6 +3,8 @@
 //! `State::begin(first event)`, then `state.apply(event)` for each further
 //! one. Folding needs no skill, no clock and no outside: a journal alone says
 //! where a run stands.
+//!
+//! Touches nothing. The store hands in events; the machine and every view read the state.
 
 mod claim;
 mod finally;

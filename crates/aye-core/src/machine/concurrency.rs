@@ -33,7 +33,7 @@ impl Machine {
         } else if name.contains(char::is_control) {
             "has a line break or another control character"
         } else if self.secrets.mask(name) != name {
-            "holds a secret, and everybody sees it"
+            "holds a secret, and everyone sees it"
         } else {
             let is_shared = shared.iter().any(|it| it == name);
             return Ok((!is_shared).then(|| name.to_owned()));
@@ -114,7 +114,8 @@ impl Machine {
         self.must_need_name()?;
         let name = self.state.claim.as_ref().map_or("", |claim| &claim.name);
         let message = format!(
-            "run `{holder}` has the name `{name}` and waits for a name that this run has: that would be a deadlock"
+            "run `{holder}` holds the name `{name}` and waits for a name that this run has: that \
+             would be a deadlock"
         );
         let (why, step, state) = (FailReason::Deadlock, None, None);
         self.end_run(RunEnd::Failed { why, message, step, state }, world, events);

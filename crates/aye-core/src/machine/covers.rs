@@ -378,7 +378,7 @@ pub(super) fn changed_since(before: &Question, after: &Posed) -> Vec<Change> {
 fn keeps_changing(changed: &[Change]) -> TextError {
     let what: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
     let message = format!(
-        "it was asked about again {MOST_CHANGES} times, and what was agreed to keeps changing: {}",
+        "Aye has asked {MOST_CHANGES} times, and what was agreed to keeps changing: {}",
         what.join(", ")
     );
     let hint = "keep it from changing between the answer and the start".to_owned();

@@ -62,7 +62,7 @@ impl Machine {
     pub fn check_edits(&self, step: &str, edits: &Edits, world: &World) -> Result<(), Refusal> {
         let refuse = |why: String| Err(Refusal::BadEdit(why));
         let Some((_, node)) = self.node(step).filter(|_| self.is_editable(step)) else {
-            return refuse(format!("`{step}` is given nothing that could be changed"));
+            return refuse(format!("`{step}` has no arguments to change"));
         };
         if edits.set.is_empty() && !edits.only {
             return Err(Refusal::NoEdits);
@@ -84,7 +84,7 @@ impl Machine {
         }
         let text_only = |key: &str| match (edits.set.len(), edits.set.get(key)) {
             (1, Some(Value::String(_))) => Ok(()),
-            _ => refuse(format!("of `{step}` only `{key}` can be changed, to a text")),
+            _ => refuse(format!("only `{key}` of `{step}` can be changed, to a text")),
         };
         match &node.step.action {
             Action::Shell { .. } => text_only("script"),
@@ -95,7 +95,8 @@ impl Machine {
                     let number = key.parse::<usize>().ok().filter(|n| n.to_string() == *key);
                     if number.is_none_or(|n| n > most) {
                         return refuse(format!(
-                            "`{key}` is not an argument of `{step}`; `1` is the first, `0` the program"
+                            "`{key}` is not an argument of `{step}`; `1` is the first, `0` the \
+                             program"
                         ));
                     }
                     if value.is_array() || value.is_object() || value.is_null() {
@@ -167,7 +168,7 @@ impl Machine {
             let again = self.node(&step).is_some_and(|(_, node)| node.step.idempotent);
             if nested && !again {
                 return Err(Refusal::BadEdit(format!(
-                    "`{step}` is a run of its own, and with other inputs all of it would be done again"
+                    "`{step}` is a run of its own, and with other inputs would do all of it again"
                 )));
             }
             self.check_edits(&step, edits, world)?;

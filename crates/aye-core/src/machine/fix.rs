@@ -195,7 +195,7 @@ impl Machine {
 /// Why a fix cannot change what a step is given.
 #[derive(Debug, thiserror::Error)]
 enum NotFixed {
-    #[error("the step is given that already")]
+    #[error("the step has these arguments already")]
     Same,
     #[error("its arguments cannot be made: {0}")]
     Template(String),

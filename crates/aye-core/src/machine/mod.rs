@@ -23,6 +23,8 @@
 //!
 //! The driver commits the events of one call before it acts on the effect: that
 //! one commit holds the result of the last step and the intent of the next.
+//!
+//! Touches nothing: the driver commits the events and carries out the effects.
 
 mod advance;
 mod answer;

@@ -227,7 +227,7 @@ impl Machine {
             }
         };
         if items.len() > MOST_ITEMS {
-            let message = format!("{} items; at most {MOST_ITEMS} are gone through", items.len());
+            let message = format!("{} items; the limit is {MOST_ITEMS}", items.len());
             return Err(TextError::new(message));
         }
         Ok(items)

@@ -91,12 +91,12 @@ pub enum Refusal {
         current: u64,
     },
     /// The run does not wait for anything to be looked at.
-    #[error("nothing is to be looked at")]
+    #[error("nothing waits to be inspected")]
     NothingToInspect,
     /// The run does not wait for the name of its `concurrency`.
     #[error("the run does not wait for a name")]
     NoName,
     /// Nobody drives the run.
-    #[error("nobody drives the run")]
+    #[error("no process drives the run")]
     NotDriven,
 }

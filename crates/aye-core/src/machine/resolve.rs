@@ -97,7 +97,7 @@ impl Machine {
         if let Some(StepStatus::Unknown | StepStatus::Interrupted) = status {
             // Nothing runs after a step that may or may not have happened,
             // not even its clean-up, until someone has said what became of it.
-            let note = format!("nobody said what became of `{step}`");
+            let note = format!("the outcome of `{step}` is unknown, and nobody said what to do");
             let timed_out = || RunEnd::Failed {
                 why: FailReason::RunTimedOut,
                 message: self.secrets.mask(&format!("the run's time limit was up; {note}")),

@@ -248,7 +248,7 @@ impl Machine {
         self.state.paused.is_none() && self.epoch == Some(self.state.epoch)
     }
 
-    /// Whether nobody drives the run, for certain: it was left, or the host
+    /// Whether no process drives the run, for certain: it was left, or the host
     /// holds the lease that its driver had.
     pub(super) fn is_abandoned(&self) -> bool {
         self.state.paused.is_some() || self.epoch.is_some_and(|epoch| epoch > self.state.epoch)
@@ -384,7 +384,7 @@ impl Machine {
         }
     }
 
-    /// Before anybody takes up a run that nobody drives: so many processes of
+    /// Before anybody takes up a run that no process drives: so many processes of
     /// it were still there and were ended. The journal says so if it was cut off.
     pub fn ended_survivors(&mut self, count: u32) {
         let cut_off = self.state.status() == Status::Running;

@@ -124,7 +124,7 @@ impl Machine {
         }
     }
 
-    /// The end of a nested step whose run is cancelled while nobody drives it.
+    /// The end of a nested step whose run is cancelled while no process drives it.
     pub(super) fn stopped_step(
         &self,
         step: String,

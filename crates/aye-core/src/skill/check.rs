@@ -4,6 +4,8 @@
 //! question by itself, and reports whatever is wrong on the way. The values it
 //! builds may be stand-ins where something was wrong: a skill with an error
 //! anywhere inside is dropped as a whole.
+//!
+//! One file for each part of a skill. Touches nothing.
 
 mod action;
 mod answers;

@@ -1,6 +1,8 @@
 //! Skill files: from text to a checked [`Skill`].
 //!
 //! `text -> yaml (positions, limits) -> document (the schema) -> check -> Skill`
+//!
+//! Touches nothing. A checked skill goes to [`flow`](crate::flow).
 
 mod ask_limits;
 mod check;

@@ -53,7 +53,7 @@ fn truncate(text: String, args: Rest<ValueOrKwargs>) -> Result<String, Error> {
     let leeway = named(leeway, "leeway", &kwargs)?.unwrap_or(5);
     kwargs.assert_all_used()?;
     let Some(kept) = length.checked_sub(end.chars().count()) else {
-        return Err(wrong("`truncate` wants room for its `end`"));
+        return Err(wrong("`truncate` needs room for its `end`"));
     };
     if text.chars().count() <= length.saturating_add(leeway) {
         return Ok(text);
@@ -79,7 +79,7 @@ fn word_wrap(
     let joint = named(wrapstring, "wrapstring", &kwargs)?.unwrap_or_else(|| "\n".to_owned());
     kwargs.assert_all_used()?;
     if width == 0 || width > WIDEST || joint.len() > 16 {
-        return Err(wrong("`wordwrap` wants a width from 1 to 10000"));
+        return Err(wrong("`wordwrap` needs a width from 1 to 10000"));
     }
     let lines = text.lines().map(|line| wrapped(line, width, break_long).join(&joint));
     Ok(lines.collect::<Vec<_>>().join(&joint))
@@ -118,7 +118,7 @@ fn center(text: String, width: Option<usize>, kwargs: Kwargs) -> Result<String, 
     let width = named(width, "width", &kwargs)?.unwrap_or(80);
     kwargs.assert_all_used()?;
     if width > WIDEST {
-        return Err(wrong("`center` wants a width of at most 10000"));
+        return Err(wrong("`center` needs a width of at most 10000"));
     }
     Ok(format!("{text:^width$}"))
 }
@@ -148,7 +148,7 @@ fn urlize(text: &str) -> Value {
 fn random(state: &State<'_, '_>, list: Value) -> Result<Value, Error> {
     let items: Vec<Value> = list.try_iter()?.collect();
     if items.is_empty() {
-        return Err(wrong("`random` wants a list with an item"));
+        return Err(wrong("`random` needs a list with an item"));
     }
     let run = state.lookup("run").and_then(|run| run.get_attr("id").ok()).unwrap_or_default();
     let now = state.lookup("now").unwrap_or_default();
@@ -180,7 +180,7 @@ fn escape(value: &Value) -> String {
 /// ` a="1" b="2"`; what has no value is left out.
 fn xml_attributes(map: Value, autospace: Option<bool>) -> Result<Value, Error> {
     if map.kind() != ValueKind::Map {
-        return Err(wrong("`xmlattr` wants a mapping"));
+        return Err(wrong("`xmlattr` needs a mapping"));
     }
     let mut pairs = Vec::new();
     for key in map.try_iter()? {
@@ -189,7 +189,7 @@ fn xml_attributes(map: Value, autospace: Option<bool>) -> Result<Value, Error> {
             continue;
         }
         if key.to_string().contains(|c: char| c.is_whitespace() || "/>='\"".contains(c)) {
-            return Err(wrong("`xmlattr` wants names without spaces, `/`, `>` and `=`"));
+            return Err(wrong("`xmlattr` needs names without spaces, `/`, `>` and `=`"));
         }
         pairs.push(format!("{}=\"{}\"", escape(&key), escape(&item)));
     }

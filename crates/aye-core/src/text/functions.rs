@@ -118,7 +118,7 @@ fn is_instance(value: &Value, kinds: &Value) -> Result<bool, Error> {
         return Ok(kind.holds(value));
     }
     if kinds.kind() != ValueKind::Seq {
-        return Err(wrong("`isinstance` wants a type: str, int, float, bool, list, dict".into()));
+        return Err(wrong("`isinstance` needs a type: str, int, float, bool, list, dict".into()));
     }
     for kind in kinds.try_iter()? {
         if is_instance(value, &kind)? {

@@ -83,7 +83,7 @@ fn why_nothing(status: StepStatus) -> Option<&'static str> {
     match status {
         StepStatus::Skipped => Some("was left out"),
         StepStatus::Failed => Some("failed"),
-        StepStatus::TimedOut => Some("ran into its time-out"),
+        StepStatus::TimedOut => Some("timed out"),
         StepStatus::Cancelled => Some("was cancelled"),
         StepStatus::Waiting
         | StepStatus::Running

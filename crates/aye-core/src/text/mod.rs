@@ -6,6 +6,9 @@
 //! [`shell_script`] hands them to a shell as variables, not as text.
 //! Expressions that are more than Jinja, and templates that may be much work,
 //! go to [`Expressions`], if the outside has one.
+//!
+//! Touches the outside only through the `Names` and `Expressions` that the caller hands in. The
+//! machine renders with it before a step starts.
 
 mod apart;
 mod chains;

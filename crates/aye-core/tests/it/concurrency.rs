@@ -145,7 +145,7 @@ fn a_run_that_is_cut_off_keeps_its_name_and_one_that_waits_waits_again() {
     assert!(run.machine.state().claim.as_ref().unwrap().held);
     let mut run = waiting(skill());
     run.crash();
-    assert!(matches!(run.machine.next_effect(), Effect::Rest(_)), "nobody drives it");
+    assert!(matches!(run.machine.next_effect(), Effect::Rest(_)), "no process drives it");
     assert_eq!(run.send(Input::Acquired), Err(Refusal::NotDriven));
     run.attach();
     assert_eq!(run.machine.next_effect(), Effect::Acquire);
@@ -175,7 +175,7 @@ fn waiting_for_each_other_fails_the_run_that_would_begin_it() {
     run.send(Input::Deadlock { holder }).unwrap();
     assert_eq!(run.machine.state().phase, Phase::Ended(Ended::Failed(FailReason::Deadlock)));
     let message = run.machine.state().end_message.clone().unwrap();
-    assert!(message.contains("run `other0001` has the name `deploy`"), "{message}");
+    assert!(message.contains("run `other0001` holds the name `deploy`"), "{message}");
 }
 
 #[test]

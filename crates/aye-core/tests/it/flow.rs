@@ -204,7 +204,7 @@ fn a_tangle_is_told_in_few_words() {
     });
     let ring = messages(states(ring));
     let shown = "cycle: s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> s6 -> s7 -> s8 -> s9 -> … -> s29 -> s0 (30 states)";
-    assert_eq!(ring, [shown, "no way leads to a final state"]);
+    assert_eq!(ring, [shown, "no path leads to a final state"]);
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn a_flow_without_an_end_says_so() {
     ]);
     assert_eq!(
         messages(round),
-        ["state `done` cannot be reached", "cycle: a -> b -> a", "no way leads to a final state"]
+        ["state `done` cannot be reached", "cycle: a -> b -> a", "no path leads to a final state"]
     );
     // Exit code 0 is success too: it leads back, not out.
     let by_code = states([state(command("a"), &[("0", "a")])]);
-    assert_eq!(messages(by_code), ["cycle: a -> a", "no way leads to a final state"]);
+    assert_eq!(messages(by_code), ["cycle: a -> a", "no path leads to a final state"]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn failures_that_end_well_and_declines_that_fail_are_told() {
             end("failed", EndStatus::Failed),
         ])
     };
-    let said = "saying no at `a`, or nothing, leads to `undo`";
+    let said = "a no at `a`, or no answer, leads to `undo`";
     assert_eq!(concerns(gate(&[("success", "over"), ("failure", "undo")])), [said]);
     let declined = [("success", "over"), ("failure", "undo"), ("declined", "over")];
     assert_eq!(concerns(gate(&declined)), Vec::<String>::new());

@@ -192,7 +192,10 @@ fn what_is_known_of_a_step_survives_the_end_of_the_run() {
     assert_eq!(run.machine.state().steps["a"].status, StepStatus::Unknown);
     assert_eq!(run.tail(2), ["expired", "failed run_timed_out"]);
     let message = run.machine.state().end_message.clone().unwrap();
-    assert_eq!(message, "the run's time limit was up; nobody said what became of `a`");
+    assert_eq!(
+        message,
+        "the run's time limit was up; the outcome of `a` is unknown, and nobody said what to do"
+    );
 }
 
 #[test]

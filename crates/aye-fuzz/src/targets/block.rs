@@ -34,7 +34,7 @@ impl Target for Blocks {
         let ran = run(&block, &self.scope, &mut host, &self.limits, &AtomicBool::new(false));
         match ran {
             // A worker that breaks down is contained, and found here all the same.
-            Err(error) if error.message.contains("broke down") => Err(error.message),
+            Err(error) if error.message.contains("interpreter crashed") => Err(error.message),
             Err(error) => {
                 let _ = propose(&block.code, block.output.as_deref(), &error, &self.scope);
                 let _ = error.render();

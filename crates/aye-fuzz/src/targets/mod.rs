@@ -1,4 +1,7 @@
-//! What reads what others wrote: one file each.
+//! The fuzz targets: one file for each reader of untrusted input.
+//!
+//! Each file turns bytes into the input of one reader and calls it. Touches processes for the
+//! compute worker and the MCP server; a panic or a broken limit fails the case.
 
 mod block;
 mod journal;

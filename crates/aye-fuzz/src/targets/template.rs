@@ -38,7 +38,7 @@ impl Target for Template {
         };
         match rendered {
             Ok(size) if size > 64 << 20 => Err(format!("{size} bytes came out")),
-            Err(error) if error.message.contains("broke down") => Err(error.message),
+            Err(error) if error.message.contains("interpreter crashed") => Err(error.message),
             _ => Ok(()),
         }
     }

@@ -19,6 +19,8 @@
 //! it; `signals` are the runner's own signals, also those that the guard passes on. Touches
 //! `system` and, to give it back after a crash, `terminal`. What happens here comes out of
 //! `running`'s poll.
+//!
+//! Touches processes and signals. `running` hears of the death of the guard.
 
 mod engine;
 #[cfg_attr(not(target_os = "linux"), path = "no_fork.rs")]

@@ -1,6 +1,8 @@
 //! The few system calls and files that the rest is made of: signal `dispositions`, process
 //! `group`s, waiting for children (`reap`), `/proc` (`procfs`), who is at the other end of a socket
 //! (`peer`), the limit for `core_dumps` and what signals are called (`signal_name`). Decides nothing.
+//!
+//! Touches the kernel; everything else in this crate is built on it.
 
 pub(crate) mod core_dumps;
 pub(crate) mod dispositions;

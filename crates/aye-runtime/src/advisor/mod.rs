@@ -4,6 +4,8 @@
 //! [`crate::question_context`]) and says something (`reply`); the prompt shows it
 //! beside the question. It decides nothing: what it says is recorded and
 //! shown, and counts for nothing. `advising` is the only part that touches a process.
+//!
+//! The driver passes what it says to the prompters.
 
 mod advising;
 mod reply;

@@ -9,6 +9,9 @@
 //!
 //! All of it but its data is the feature `compute`; without it a block fails, and templates are
 //! plain Jinja.
+//!
+//! Touches worker processes, and files of the workspace for reading if the skill allows it. The
+//! result goes back to the driver.
 
 mod block;
 mod diff;

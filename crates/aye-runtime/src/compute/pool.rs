@@ -171,7 +171,11 @@ impl Worker {
                 return Ok(result);
             }
             let Some(answers) = answers else {
-                return Err(Lost::Fault(Fault::new("Limit", "the worker asks what it may not")));
+                return Err(Lost::Fault(Fault::new(
+                    "Limit",
+                    "the worker sent a request that is not \
+                     allowed",
+                )));
             };
             let reply = match said {
                 Said::Done(result) => return Ok(result),
@@ -218,7 +222,7 @@ impl Worker {
         loop {
             if let Some(length) = wire::length(&self.read) {
                 if length > LONGEST {
-                    return Err(Lost::Fault(Fault::new("Limit", "the worker says too much")));
+                    return Err(Lost::Fault(Fault::new("Limit", "the worker sent too much")));
                 }
                 if self.read.len() >= length + 4 {
                     let said = serde_json::from_slice(&self.read[4..length + 4]);
@@ -266,7 +270,7 @@ impl Worker {
             // What cannot be allocated aborts.
             "memory limit exceeded"
         } else {
-            "the interpreter broke down"
+            "the interpreter crashed"
         };
         Fault::new("Limit", message)
     }

@@ -1,6 +1,8 @@
 //! A question as the text of a window: what every program shows, each in its
 //! own markup. What the skill says and what Aye says are kept apart, so that no
 //! message can pass for a line of Aye's.
+//!
+//! Touches nothing; `zenity`, `kdialog` and `osascript` show it.
 
 use aye_core::facts::{Fact, FactKind};
 use aye_core::journal::{State, StepStatus};

@@ -1,4 +1,6 @@
 //! Which window comes next, and what the end of one means. No IO.
+//!
+//! The prompter shows the window and returns its end here.
 
 use aye_core::pattern::is_match;
 use aye_core::question::Question;

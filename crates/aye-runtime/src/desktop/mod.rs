@@ -12,6 +12,8 @@
 //! the question is closed. [`NotificationPrompter`] does the same with notifications
 //! (`notice`); `service` shows those that nobody waits on. `available` and `display` find out whether a window can be shown,
 //! when there is something to show and not before.
+//!
+//! Touches processes and the socket of the display; answers go to the driver.
 
 mod available;
 mod card;

@@ -4,6 +4,8 @@
 //! otherwise all 1. Rows and long texts come through standard input: there, nothing is
 //! taken for an option, and no other user can read it. The way out is always what Enter
 //! and Space press: a window comes up while someone types elsewhere.
+//!
+//! Touches nothing: it makes arguments, and the prompter runs the program.
 
 use aye_core::question::Channel;
 

@@ -179,7 +179,8 @@ impl Driver<'_> {
             None => {
                 let head = format!(
                     "# What `{}` is given. Change it, save, and leave the editor.\n\
-                     # What is taken out is left out. Secrets are not shown: leave them as they are.\n",
+                     # What is taken out is left out. Secrets are not shown: leave them as they \
+                     are.\n",
                     question.step
                 );
                 (head + &emit(&Value::Object(given.clone())), "yaml")
@@ -252,7 +253,7 @@ fn consent(question: &Question, before: &Map<String, Value>, edits: &Edits) -> Q
             offer(
                 "step",
                 "Try it, and remember it for this step",
-                "if it works, it is done by itself the next time this error comes",
+                "if it works, Aye does it automatically the next time this error comes",
                 ChoiceAction::Proceed,
             ),
             offer(

@@ -148,7 +148,7 @@ impl Driver<'_> {
 
 /// A fix from memory in one line.
 fn recalled(fix: &Fix, id: &str) -> String {
-    let mut said = format!("known error: `{id}` is tried");
+    let mut said = format!("known error: trying `{id}`");
     if let Some(about) = &fix.about {
         said.push_str(&format!("; it was learned from {about}"));
     }

@@ -32,6 +32,8 @@
 //! answer at a prompter and a deadline all become one [`aye_core::input::Input`]
 //! and are handled in turn. The events of one input are committed before
 //! anything is done about them.
+//!
+//! Touches the store, processes, compute, tools, prompters and the report, each through its module.
 
 mod ask;
 mod calling;

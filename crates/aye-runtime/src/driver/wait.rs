@@ -187,7 +187,8 @@ impl Driver<'_> {
         if !seen.stops.is_empty() && !self.processes.is_empty() && self.stopping.say() {
             let patience = crate::fmt::duration(self.processes.patience(&seen.stops));
             let words = format!(
-                "stopping; what does not end within {patience} is killed, at once if told again"
+                "stopping; what still runs after {patience} is killed, or at once on a second \
+                 signal"
             );
             self.parts.report.stopping(&words);
         }

@@ -1,4 +1,4 @@
-//! Memory: what was learned, so that every error is asked about once.
+//! Memory: what Aye learned, so that it asks about each error once.
 //!
 //! ```text
 //! .aye/memory (project, shared) over AYE_HOME/memory (user)
@@ -18,6 +18,9 @@
 //! Nothing is read or locked before it is needed. Time is an argument, and so
 //! is what hides secrets: every text passes it before it is written. What was
 //! learned is data: whoever shows it says so and makes it inert.
+//!
+//! Touches files below `.aye/memory` and `AYE_HOME/memory`. The driver asks it before and after
+//! steps.
 
 mod agreement;
 mod cache;

@@ -75,7 +75,7 @@ pub(super) fn read(
             Err(error) => {
                 // What is not understood must not mean "do not ask".
                 let choice = OriginalChoice { auto_proceed: Some(false), ..nothing() };
-                let message = format!("`{key}` makes no sense ({error}); it is always asked about");
+                let message = format!("`{key}` is not valid ({error}); Aye always asks");
                 problems.push(book.problem(1, message));
                 found.push((1, (key, choice)));
             }

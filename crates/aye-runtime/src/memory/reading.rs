@@ -157,7 +157,7 @@ pub(super) fn read_rules(
                 // What is not understood must not mean "do not ask".
                 found.push((1, (name.clone(), EnvironmentRule::AlwaysAsk)));
                 let message = format!(
-                    "`environments`: `{name}` should be `auto_proceed` or `always_ask`; it is always asked"
+                    "`environments`: `{name}` should be `auto_proceed` or `always_ask`; Aye always asks"
                 );
                 problems.push(book.problem(1, message));
             }

@@ -76,7 +76,7 @@ impl Memory {
             && self.environment_rules().get(environment) != Some(&EnvironmentRule::AutoProceed)
         {
             return Err(MemoryError::refused(
-                format!("`{environment}` is always asked about"),
+                format!("Aye always asks in `{environment}`"),
                 format!(
                     "`environments:` with `{environment}: auto_proceed` in {} allows it",
                     self.user.join(CONFIRMATIONS).display()

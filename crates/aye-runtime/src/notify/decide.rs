@@ -52,8 +52,8 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(question) = question {
         match question.state {
             QuestionState::Open => {}
-            QuestionState::Answered => return Decision::Withdraw("answered before it was told"),
-            QuestionState::Expired => return Decision::Withdraw("expired before it was told"),
+            QuestionState::Answered => return Decision::Withdraw("answered before it was sent"),
+            QuestionState::Expired => return Decision::Withdraw("expired before it was sent"),
             QuestionState::Withdrawn => return Decision::Withdraw("the run ended first"),
         }
         if row.occasion == Occasion::Expiring {

@@ -3,6 +3,8 @@
 //! `requests/ID.json` is written under another name and renamed, so nobody reads
 //! half of it; it goes when the question is decided. `responses/ID.json` is taken
 //! the same way. `ID` is a token: who has not read the request cannot know it.
+//!
+//! Touches the directory that the settings name. The driver and the server read the answers.
 
 mod requests;
 mod responses;

@@ -255,7 +255,7 @@ fn ended(occasion: Occasion, run: &RunRow, show: Detail) -> (String, String) {
         | Occasion::Escalation
         | Occasion::Expiring => "completed",
     };
-    let look = format!("`aye show {}` tells more.", run.id);
+    let look = format!("`aye show {}` shows more.", run.id);
     if show == Detail::Pointer {
         return (format!("Aye: run {} {how}", run.id), look);
     }

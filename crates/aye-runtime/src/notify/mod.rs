@@ -1,10 +1,10 @@
-//! Telling people: a question waits, its time runs out, a run has ended.
+//! Notifying people: a question waits, its time runs out, a run has ended.
 //!
 //! Data flow. While a run is driven, [`Announcement`] is asked about every event
-//! inside the transaction that appends it, and what it wants told becomes rows
+//! inside the transaction that appends it, and what it wants sent becomes rows
 //! of the outbox ([`crate::store::Outbox`]). After the commit it wakes the
 //! [`Courier`], a thread with its own connection: that claims rows that are due,
-//! `decide`s what is left to tell, makes a [`Message`] from the journal, hands it
+//! `decide`s what is left to send, makes a [`Message`] from the journal, hands it
 //! to its channel and writes down what came of it. The driver never waits for
 //! any of this, but for two seconds at its end. What it leaves, the next driver
 //! or the server sends.
@@ -12,6 +12,8 @@
 //! `announce`, `decide`, `message`, `body` and `sign` are pure. The channels are
 //! `webhook`, `ntfy`, `email`, `command`, `desktop` and `dropbox`. [`NotifyHost`]
 //! is what all of them need of the world.
+//!
+//! Touches the network, processes and a directory that the settings name.
 
 mod announce;
 mod body;

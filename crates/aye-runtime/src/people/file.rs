@@ -141,12 +141,12 @@ impl PeopleError {
             Self::BadName(_) => {
                 "letters, digits, `-` and `_`, beginning with a letter; at most 64 of them"
             }
-            Self::Exists(_) => "`aye people list` shows everybody; `aye people remove` removes one",
-            Self::NotFound(_) => "`aye people list` shows everybody",
-            Self::AccountTaken { .. } => "an account is one person",
+            Self::Exists(_) => "`aye people list` shows everyone; `aye people remove` removes one",
+            Self::NotFound(_) => "`aye people list` shows everyone",
+            Self::AccountTaken { .. } => "an account belongs to one person",
             Self::NoDevice(_) => "`aye people list` shows the devices",
             Self::DeadLink => "ask for a new one: `aye people link NAME`, or `aye serve open`",
-            Self::File { .. } => "look at the file, or move it away to begin anew",
+            Self::File { .. } => "correct the file, or move it away to start over",
         }
     }
 }

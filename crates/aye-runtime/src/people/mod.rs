@@ -4,6 +4,8 @@
 //! redeemed a one-time link. [`PeopleFile`] keeps them below `AYE_HOME`; of every
 //! secret it keeps a digest only. An account of the operating system may be one
 //! of these people.
+//!
+//! Touches one file below `AYE_HOME`. `aye serve` asks it who a client is.
 
 mod file;
 mod person;

@@ -7,6 +7,9 @@
 //!                        \-> crontab --> cron     (crontab -l, crontab -)
 //! registry: what was added, one file each below AYE_HOME/schedules
 //! ```
+//!
+//! Touches unit files of the user, `systemctl`, `crontab` and files below `AYE_HOME`. The scheduler
+//! then starts `aye run --detach`.
 
 mod calendar;
 mod cron;

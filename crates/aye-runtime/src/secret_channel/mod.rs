@@ -11,6 +11,8 @@
 //! and what stands in its place, `receiver` the driver's side, `sender` the other. Both sides
 //! check which account is at the other end. The driver listens only while it asks for a secret or
 //! a code.
+//!
+//! Touches sockets below `AYE_HOME`. The driver hands the secret to the machine.
 
 mod directory;
 mod parcel;

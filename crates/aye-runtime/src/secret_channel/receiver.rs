@@ -30,7 +30,7 @@ pub(super) const TAKEN: &[u8] = b"taken\n";
 
 /// Why a request whose secret is gone is refused.
 pub const LOST: &str =
-    "what was sent with it is not kept, and the process it was sent to is gone; answer it again";
+    "the process that got the secret is gone, and secrets are not kept; answer again";
 
 /// Takes what must not be written down.
 #[derive(Debug)]

@@ -54,8 +54,8 @@ impl AdvisorSettings {
         let timeout = match &section.timeout {
             None => TIMEOUT,
             Some(text) => duration(text)?.ok_or_else(|| {
-                wrong("the advisor has to have a time-out", text.span())
-                    .hint("write `30s`; to have none of it, leave out `[advisor]`")
+                wrong("the advisor needs a timeout", text.span())
+                    .hint("write `30s`; to turn it off, remove `[advisor]`")
             })?,
         };
         Ok(Some(Self { argv, timeout }))

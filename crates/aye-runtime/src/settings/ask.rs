@@ -70,8 +70,8 @@ impl AskSection {
         {
             let message = "`max_timeout` is less than `min_timeout`";
             return Err(Diagnostic::error("settings", message)
-                .label(span(at.span()), "no time is both")
-                .hint("give it at least as long"));
+                .label(span(at.span()), "no time can satisfy both")
+                .hint("make it longer"));
         }
         let prompters = self.prompters.as_ref().map(|names| named(names)).transpose()?;
         let mut after = BTreeMap::new();
@@ -103,8 +103,8 @@ fn prompter(name: &Spanned<String>) -> Result<String, Diagnostic> {
     let message = format!("{} is not a prompter", quote(name.get_ref()));
     let all = NAMES.map(|name| format!("`{name}`")).join(", ");
     Err(Diagnostic::error("settings", message)
-        .label(span(name.span()), "nobody can be asked there")
-        .hint(format!("there are {all}; editors, the page and assistants connect by themselves")))
+        .label(span(name.span()), "this is not a place to ask")
+        .hint(format!("write {all}; editors, the page and assistants connect by themselves")))
 }
 
 fn bound(key: &str, text: Option<&Spanned<String>>) -> Result<Option<Duration>, Diagnostic> {

@@ -1,4 +1,6 @@
 //! `[notify.NAME]`: channels through which people hear of questions and ends.
+//!
+//! Touches nothing. `notify` sends what these settings say.
 
 mod kind;
 mod quiet;

@@ -84,7 +84,7 @@ pub enum StoreError {
         current: u64,
     },
     /// Another run has the name of a run's `concurrency`.
-    #[error("run `{}` has the name `{name}`", blocked.holder)]
+    #[error("run `{}` holds the name `{name}`", blocked.holder)]
     NameTaken {
         /// The name.
         name: String,
@@ -92,7 +92,7 @@ pub enum StoreError {
         blocked: Blocked,
     },
     /// Waiting for a name would never end.
-    #[error("run `{holder}` has the name `{name}` and waits for this run")]
+    #[error("run `{holder}` holds the name `{name}` and waits for this run")]
     NameDeadlock {
         /// The name.
         name: String,
@@ -209,10 +209,12 @@ impl StoreError {
                 "make the directory and the files in it writable, or set AYE_HOME to another one"
             }
             Self::Full { .. } => {
-                "free some room (`aye runs prune`, disk, quota, `ulimit -f`) or look whether the disk fails; nothing was half written, and `aye resume` continues with a run that it cut off"
+                "free some space (`aye runs prune`, disk, quota, `ulimit -f`), or check the disk; \
+                 nothing was half written, and `aye resume` continues the run"
             }
             Self::Damaged { .. } => {
-                "move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh"
+                "move `journal.db` and `journal.db-wal` away, then restore a backup or start with \
+                 an empty journal"
             }
             Self::Foreign { .. } => "set AYE_HOME to a directory of Aye's own",
             Self::Newer { .. } | Self::NewerEvent { .. } => "upgrade this Aye",
@@ -226,21 +228,23 @@ impl StoreError {
                 "another process drives this run now; see `aye show`"
             }
             Self::OlderDriver { .. } => {
-                "wait until that run has ended, or stop it (Ctrl-C, or `kill` with that process number) and resume it with this Aye"
+                "wait until that run has ended, or stop it (Ctrl-C, or `kill` with that process \
+                 number) and resume it with this Aye"
             }
             Self::NotStarted { .. } | Self::Unreadable { .. } => "see `aye audit`",
             Self::Tampered { .. } => {
-                "see `aye audit`; put a backup of the journal in its place, or start the skill again"
+                "see `aye audit`; put a backup of the journal in its place, or start the skill \
+                 again"
             }
             Self::Dropped { .. } => "see `aye audit`: something in the file is not Aye's",
             Self::NoRun { .. } => "`aye runs` lists them",
             Self::NoRequest { .. } => "its run may have been pruned; `aye runs` lists what is left",
             Self::Source { .. } => "run the skill from its file again; see `aye audit`",
-            Self::Json { .. } => "please report it: this is a mistake in Aye",
+            Self::Json { .. } => "this is a bug in Aye; please report it",
             Self::Listen(_) => {
-                "see whether too many processes watch files (`fs.inotify.max_user_watches`)"
+                "check whether too many processes watch files (`fs.inotify.max_user_watches`)"
             }
-            Self::Io { .. } => "see whether the disk and the directory are in order",
+            Self::Io { .. } => "check the disk and the directory",
         }
     }
 

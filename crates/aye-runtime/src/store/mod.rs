@@ -4,7 +4,7 @@
 //! Data flow. The driver of a run holds its [`Lease`] and is the only one that
 //! appends to it. [`Journal::append`] writes, in one transaction, the events
 //! with their hash chain, the rows derived from them and the verdicts on the
-//! requests they settle, then wakes whoever listens. Everybody else reads:
+//! requests they settle, then wakes the processes that listen. All others read:
 //! listings from the derived rows, the truth from the events. Anyone who wants
 //! something of a run leaves a request in the mailbox ([`Mailbox::send`]),
 //! which wakes its driver, and waits for the verdict.
@@ -15,6 +15,8 @@
 //!
 //! Adapters: [`SqliteStore`], the default; [`MemoryStore`], for tests. Both pass
 //! the contract suite in `tests/it/store/contract`, and so must any other.
+//!
+//! Touches nothing itself; the SQLite adapter touches files below `AYE_HOME`.
 
 mod audit;
 mod chain;

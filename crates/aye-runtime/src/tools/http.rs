@@ -59,7 +59,7 @@ pub(super) fn transport(
     token: Option<String>,
 ) -> Result<StreamableHttpClientTransport<Http>, ToolError> {
     let uri: Uri = url.parse().map_err(|error| {
-        ToolError::server(format!("the address of `{server}` makes no sense: {error}"))
+        ToolError::server(format!("the address of `{server}` is not valid: {error}"))
     })?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     config.max_sse_event_size = LONGEST;

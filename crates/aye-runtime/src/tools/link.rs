@@ -219,7 +219,7 @@ impl Link {
                     return Err(ToolError::failed(message).hint("Aye has none to give"));
                 }
             };
-            let unsent = |error| ToolError::server(format!("`{full}` cannot be told: {error}"));
+            let unsent = |error| ToolError::server(format!("`{full}` cannot be answered: {error}"));
             responses.insert(key, response.map_err(unsent)?);
         }
         Ok(responses)
@@ -373,7 +373,7 @@ fn in_short(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_) => {
-            "its answer to the handshake makes no sense".to_owned()
+            "its answer to the handshake is not valid".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
         ClientInitializeError::TransportError { error, .. } => {

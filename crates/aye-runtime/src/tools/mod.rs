@@ -9,6 +9,8 @@
 //! ```
 //!
 //! The worker and what is behind it are the feature `tools`; without it servers are refused.
+//!
+//! Touches processes, the network and the file with agreements. Results go to the driver.
 
 mod command;
 mod error;

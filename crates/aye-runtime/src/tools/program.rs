@@ -93,7 +93,7 @@ impl Program {
         }
     }
 
-    /// Waits a little for its end and its last words: what closed first is chance.
+    /// Waits a little for its end and its last output: what closed first is chance.
     pub(super) async fn settle(&self) {
         let mut words = self.words.clone();
         let settled = async {
@@ -148,7 +148,7 @@ impl Program {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let skipped = tail.len().saturating_sub(TAIL);
         let lines: Vec<&str> = tail.iter().skip(skipped).map(String::as_str).collect();
-        (!lines.is_empty()).then(|| format!("its last words: {}", lines.join("\n    ")))
+        (!lines.is_empty()).then(|| format!("its last output: {}", lines.join("\n    ")))
     }
 
     /// Ends it. Its input is closed already: it may end by itself, then is

@@ -1,4 +1,4 @@
-//! Whose project it is: what this user said is theirs to run.
+//! Trust: which projects this user lets Aye run, and what they agreed to in each.
 //!
 //! A directory is trusted as a whole (`aye trust`): without that nothing of it
 //! is started where nobody typed `aye run`. What widens power besides (servers,
@@ -6,6 +6,8 @@
 //! a [`Power`], agreed to by its content. [`TrustFile`] keeps both below
 //! `AYE_HOME`; [`Granted`] is what follows for a run, [`Retention`] for how long
 //! it is kept.
+//!
+//! Touches one file below `AYE_HOME`. Settings and use cases ask it what counts.
 
 mod book;
 mod granted;

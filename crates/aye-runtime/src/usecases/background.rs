@@ -118,7 +118,7 @@ impl Runtime {
         self.detach(Task::Retry { run, step, edits, answer }, warn)
     }
 
-    /// Resumes a run that nobody drives in a process of its own, and returns
+    /// Resumes a run that no process drives in a process of its own, and returns
     /// once that process holds the run.
     pub fn resume_detached(
         &self,
@@ -173,14 +173,14 @@ impl Runtime {
         let status = ended.status;
         Err(Error::Refused {
             message: format!("the background process ended before the run began ({status})"),
-            hint: (!last.is_empty()).then(|| format!("its last words: {last}")),
+            hint: (!last.is_empty()).then(|| format!("its last output: {last}")),
         })
     }
 
     fn spawn_background(&self) -> Result<Child, Error> {
         let Some(program) = &self.background.program else {
             return Err(Error::Refused {
-                message: "no program is known that drives runs in the background".to_owned(),
+                message: "cannot find the `aye` program to drive the run with".to_owned(),
                 hint: None,
             });
         };

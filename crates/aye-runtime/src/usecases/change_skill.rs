@@ -91,15 +91,15 @@ impl Runtime {
         let lines = changed.lines().filter(|line| line.starts_with(['-', '+'])).count();
         if lines == 0 || lines > MOST_LINES {
             let message = match lines {
-                0 => "nothing that can be seen would change".to_owned(),
-                _ => format!("{} would change: nobody reads as many", plural(lines, "line")),
+                0 => "the change would be invisible".to_owned(),
+                _ => format!("{} would change: that is too many to review", plural(lines, "line")),
             };
             let hint = format!("propose at most {MOST_LINES} lines at a time");
             return Err(Error::usage(message, hint));
         }
         self.must_have_room()?;
         let Some(program) = self.background.program.as_ref().and_then(|path| path.to_str()) else {
-            let message = "no program is known that could write the file".to_owned();
+            let message = "cannot find the `aye` program to write the file with".to_owned();
             return Err(Error::Refused { message, hint: None });
         };
         let policy = self.granted().policy.for_run(&self.directory);

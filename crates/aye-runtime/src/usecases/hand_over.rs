@@ -37,7 +37,7 @@ pub(super) fn no_driver(request: &Request, outermost: &RunId) -> Error {
         }
     };
     Error::Refused {
-        message: format!("{asks} and nobody drives the run"),
+        message: format!("{asks} and no process drives the run"),
         hint: Some(format!("answer it where the run continues: `aye resume {outermost}`")),
     }
 }

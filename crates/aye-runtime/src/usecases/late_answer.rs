@@ -28,7 +28,7 @@ impl JournalReader {
         let decided = events.iter().rev().find_map(|event| decision(event, &question));
         let words = decided
             .or_else(|| events.iter().rev().find_map(cancelled))
-            .unwrap_or_else(|| "the run ended before anybody answered".to_owned());
+            .unwrap_or_else(|| "the run ended before anyone answered".to_owned());
         let ms = question.closed.map(|at| now.as_millisecond() - at.as_millisecond());
         let ago = ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
         let ago = ago.map(|ago| format!(", {} ago", duration(ago))).unwrap_or_default();
@@ -51,7 +51,7 @@ fn decision(event: &Event, question: &QuestionRow) -> Option<String> {
         EventKind::ConfirmationExpired { question: expired, withdrawn: true, .. }
             if *expired == question.id =>
         {
-            Some("the run was stopped before anybody answered".to_owned())
+            Some("the run was stopped before anyone answered".to_owned())
         }
         EventKind::ConfirmationExpired { question: expired, applied, withdrawn: false }
             if *expired == question.id =>
@@ -78,7 +78,7 @@ fn cancelled(event: &Event) -> Option<String> {
 
 fn how_to_stop(run: &RunRow) -> String {
     match run.status.is_ended() {
-        true => format!("the run is over; `aye show {}` tells how it went", run.id),
+        true => format!("the run is over; `aye show {}` shows how it ended", run.id),
         false => format!("`aye cancel {}` stops the run", run.id),
     }
 }

@@ -8,13 +8,15 @@
 //! resume, retry ----------------------------------------^     ^
 //!                                   |                         | run_in_background
 //!                                   +-- start_detached ... another process
-//! submit, cancel -> the driver of the run, or here if nobody drives it (undriven)
+//! submit, cancel -> the driver of the run, or here if no process drives it (undriven)
 //! call_tool -> CallOutcome: one step, in a journal that is kept in memory
 //! propose_change -> a run that asks a person; its step is apply_change
 //! try_tool -> a run of one step, of a tool that only looks
 //! ask_in_run -> AskedInRun: the question of a script, as a run of one step
 //! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
+//!
+//! Touches everything below it, through its modules. Front ends show the results.
 
 mod abandoned;
 mod active_run;

@@ -247,7 +247,7 @@ pub fn no_such_step(error: &StartError) -> Error {
             return Error::Usage { message, hint };
         }
         StartError::InFinally { .. } => {
-            let hint = "begin at one of the steps before it; `finally` follows by itself";
+            let hint = "begin at one of the steps before it; `finally` follows automatically";
             return Error::usage(error.to_string(), hint);
         }
     };

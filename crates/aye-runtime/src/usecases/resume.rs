@@ -91,7 +91,7 @@ impl Runtime {
         let hint = match named.parent.is_some() {
             true => Some(format!("the run around it is `{}`", row.id)),
             false if !row.status.is_ended() => {
-                Some(format!("`aye show {}` tells where it stands", row.id))
+                Some(format!("`aye show {}` shows its state", row.id))
             }
             false => None,
         };
@@ -110,7 +110,7 @@ impl Runtime {
         }
     }
 
-    /// Takes up a run that nobody drives.
+    /// Takes up a run that no process drives.
     pub fn resume(
         &self,
         request: &ResumeRequest,
@@ -219,8 +219,7 @@ pub(super) fn end_survivors(row: &RunRow, warn: &mut dyn FnMut(Warning)) -> Resu
     }
     if let Some(signal) = ended.stop {
         let count = plural(found.len(), "process");
-        let message =
-            format!("told to stop ({}); {count} of run `{}` killed", signal.name(), row.id);
+        let message = format!("stopped ({}); {count} of run `{}` killed", signal.name(), row.id);
         let hint = Some(format!("`aye resume {}` continues", row.id));
         return Err(Error::Interrupted { signal, message, hint });
     }

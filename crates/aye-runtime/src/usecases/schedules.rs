@@ -129,7 +129,7 @@ impl Runtime {
         let root = self.settings.root.display().to_string();
         Err(Error::Refused {
             message: format!("the project `{root}` is not trusted: no schedule starts its skills"),
-            hint: Some(format!("say that it is yours to run: `aye trust {}`", shell_word(&root))),
+            hint: Some(format!("trust it: `aye trust {}`", shell_word(&root))),
         })
     }
 
@@ -185,7 +185,7 @@ impl Runtime {
 
     fn program(&self) -> Result<PathBuf, Error> {
         self.background.program.clone().ok_or_else(|| Error::Refused {
-            message: "no program is known that starts runs".to_owned(),
+            message: "cannot find the `aye` program to start runs with".to_owned(),
             hint: None,
         })
     }

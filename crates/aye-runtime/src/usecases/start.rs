@@ -220,14 +220,15 @@ fn name_taken(name: &str, blocked: &Blocked) -> Error {
     let holder = &blocked.holder;
     let name = escape_control_line(name);
     let message = match blocked.ahead {
-        0 => format!("run `{holder}` has the name `{name}`"),
+        0 => format!("run `{holder}` holds the name `{name}`"),
         ahead => {
             let runs = plural(ahead as usize, "run");
-            format!("run `{holder}` has the name `{name}`, and {runs} wait for it")
+            format!("run `{holder}` holds the name `{name}`, and {runs} wait for it")
         }
     };
     let hint = format!(
-        "leave out `--no-wait` to wait for it; `aye show {holder}` says where it stands, `aye cancel {holder}` cancels it"
+        "leave out `--no-wait` to wait for it; `aye show {holder}` shows its state, `aye cancel \
+         {holder}` cancels it"
     );
     Error::Refused { message, hint: Some(hint) }
 }

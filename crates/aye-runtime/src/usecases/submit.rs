@@ -31,7 +31,7 @@ pub enum Sent {
 
 /// A run that is being cancelled.
 pub struct Cancelling {
-    /// The run: the outermost, if nobody drives it.
+    /// The run: the outermost, if no process drives it.
     pub row: RunRow,
     /// What became of the request.
     pub outcome: CancelOutcome,
@@ -85,7 +85,7 @@ impl Runtime {
         if row.status.is_ended() {
             return Err(Error::Refused {
                 message: format!("run `{}` has ended already: it {}", row.id, ended(row.status)),
-                hint: Some(format!("`aye show {}` tells how", row.id)),
+                hint: Some(format!("`aye show {}` shows how", row.id)),
             });
         }
         let mut store = self.store()?;
@@ -200,7 +200,7 @@ impl Runtime {
             if since.elapsed() > PATIENCE {
                 return Err(Error::Refused {
                     message: format!("the driver of run `{}` does not answer", row.id),
-                    hint: Some("it will read this when it can".to_owned()),
+                    hint: Some("it reads the request when it can".to_owned()),
                 });
             }
             bell.wait(Duration::from_millis(500))?;

@@ -28,9 +28,9 @@ impl Runtime {
         }
         if !self.is_read_only(tool) {
             return Err(Error::Refused {
-                message: format!("no settings say that `{tool}` only looks"),
+                message: format!("no settings mark `{tool}` as `read_only`"),
                 hint: Some(
-                    "a person can mark it with `read_only = true`; what its server says of it does \
+                    "a person can mark it with `read_only = true`; the server's own claim does \
                      not count"
                         .to_owned(),
                 ),

@@ -1,4 +1,4 @@
-//! Requests to a run that nobody drives: applied here, without driving it.
+//! Requests to a run that no process drives: applied here, without driving it.
 
 use std::path::Path;
 

@@ -36,7 +36,7 @@ impl Warning {
                 format!("`{file}` {became}; the run continues with what it started with")
             }
             Self::Survivors(count) => {
-                format!("the run had left {} behind: ending them", plural(*count, "process"))
+                format!("the run left {} behind; ending them", plural(*count, "process"))
             }
         }
     }

@@ -82,7 +82,8 @@ fn answers(aye: &Path, durability: &str) -> Result<(), Box<dyn Error>> {
     painted.sort_unstable();
     let at = |percent: usize| (QUESTIONS * percent / 100).min(QUESTIONS - 1);
     println!(
-        "durability {durability}: answer to step start: median {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
+        "durability {durability}: answer to step start: median {:.2} ms, p99 {:.2} ms, worst \
+         {:.2} ms",
         ms(heard[at(50)]),
         ms(heard[at(99)]),
         ms(heard[QUESTIONS - 1]),
@@ -110,7 +111,7 @@ fn countdown(aye: &Path) -> Result<(), Box<dyn Error>> {
     let store: Box<dyn Store> = Box::new(SqliteStore::open_to_read(&home)?.ok_or("no journal")?);
     let run = store.open_questions()?.first().ok_or("no question")?.run.clone();
     let held = store.holder(&run)?.and_then(|held| held.holder);
-    let pid = held.ok_or("nobody drives the run")?.pid;
+    let pid = held.ok_or("no process drives the run")?.pid;
     let before = (on_cpu(pid)?, terminal.written());
     std::thread::sleep(WATCHED);
     let after = (on_cpu(pid)?, terminal.written());

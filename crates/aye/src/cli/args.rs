@@ -75,13 +75,13 @@ pub struct Global {
     /// Print JSON for programs
     #[arg(long, global = true, env = environment::JSON, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub json: bool,
-    /// Say less: only the steps' output, and what went wrong
+    /// Print less: only the output of steps, and problems
     #[arg(short, long, global = true, env = environment::QUIET, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// Say more: every event
+    /// Print more: every event
     #[arg(short, long, global = true, env = environment::VERBOSE, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub verbose: bool,
-    /// Plain lines, no moving parts, ASCII: for screen readers and logs
+    /// Plain ASCII lines, no live display: for screen readers and logs
     #[arg(long, global = true, env = environment::PLAIN, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub plain: bool,
     /// Print help
@@ -217,7 +217,7 @@ pub enum Command {
     Notify(commands::notify::NotifyArgs),
     /// Ask yes or no, for shell scripts
     Confirm(commands::confirm::ConfirmArgs),
-    /// Ask for one of several, for shell scripts
+    /// Ask for one of several options, for shell scripts
     Choose(commands::choose::ChooseArgs),
     /// Ask for text, for shell scripts
     Input(commands::input::InputArgs),
@@ -241,9 +241,9 @@ pub enum Command {
     Stats(commands::stats::StatsArgs),
     /// Verify that the journal was not changed
     Audit(commands::audit::AuditArgs),
-    /// Set up the second factor for questions that want one
+    /// Set up a second factor for questions that need one
     Auth(commands::auth::AuthArgs),
-    /// Say that a project is yours to run
+    /// Trust a project, so that others can start its skills for you
     Trust(commands::trust::TrustArgs),
     /// List and call the tools of this project
     Tools(commands::tools::ToolsArgs),

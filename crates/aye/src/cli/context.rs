@@ -57,7 +57,7 @@ impl Context {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(Error::usage(
                     "the current directory does not exist any more",
-                    "go to one that does, such as with `cd`",
+                    "change to one that exists",
                 ));
             }
             Err(error) => return Err(Error::Directory(error)),
@@ -70,7 +70,7 @@ impl Context {
             (None, _, Some(home)) => Path::new(home).join(".local/state/aye"),
             (None, _, None) => {
                 return Err(Error::usage(
-                    "there is no home directory to keep the journal in",
+                    "cannot find a home directory for the journal",
                     "set `AYE_HOME` or give `--home DIR`",
                 ));
             }

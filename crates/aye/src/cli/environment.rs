@@ -36,8 +36,8 @@ pub const SETTINGS: [(&str, &str); 12] = [
     (HOME, "`--home`: where the journal and the logs are kept"),
     (COLOR, "`--color`: `auto`, `always` or `never`"),
     (JSON, "`--json`: print JSON for programs"),
-    (QUIET, "`--quiet`: say less"),
-    (VERBOSE, "`--verbose`: say more"),
+    (QUIET, "`--quiet`: print less"),
+    (VERBOSE, "`--verbose`: print more"),
     (PLAIN, "`--plain`: plain ASCII lines"),
     (NO_INPUT, "`--no-input`: never ask on this terminal"),
     (OUTPUT, "`--output`: `full`, `failed` or `none`"),
@@ -48,14 +48,20 @@ pub const SETTINGS: [(&str, &str); 12] = [
 ];
 
 /// Variables of others that Aye reads.
-pub const OTHERS: [(&str, &str); 7] = [
-    ("CLICOLOR_FORCE", "colours, also in a pipe"),
+pub const OTHERS: [(&str, &str); 9] = [
+    ("CI", "if set, Aye asks nobody here: questions wait in the inbox"),
+    ("CLICOLOR_FORCE", "use colours, also in a pipe"),
+    ("DISPLAY, WAYLAND_DISPLAY", "the desktop on which Aye may ask"),
     ("NO_COLOR", "no colours"),
-    ("TERM", "`dumb`, or none, has no colours, no moving parts and only ASCII"),
-    ("TZ", "the time zone of times that are shown"),
-    ("VISUAL, EDITOR", "the editor for changed arguments"),
-    ("XDG_CONFIG_HOME", "where your settings are: `aye/config.toml` in it"),
-    ("XDG_STATE_HOME", "where the journal and the logs are kept, in its `aye`, without `AYE_HOME`"),
+    ("TERM", "`dumb` or unset: plain ASCII lines without colours"),
+    ("TZ", "the time zone for times on the screen"),
+    ("VISUAL, EDITOR", "the editor for the arguments of a failed step"),
+    ("XDG_CONFIG_HOME", "your settings are in its `aye/config.toml`; default `~/.config`"),
+    (
+        "XDG_STATE_HOME",
+        "without `AYE_HOME`, the journal and the logs are in its `aye`; default \
+         `~/.local/state`",
+    ),
 ];
 
 /// Variables that look like an option and have no effect, and what to do instead.
@@ -79,8 +85,8 @@ pub const IGNORED: [(&str, &str); 13] = [
 pub fn without_effect() -> String {
     let names: Vec<String> = IGNORED.iter().map(|(name, _)| format!("`{name}`")).collect();
     format!(
-        "No variable consents or changes which steps run: {} have no effect, and Aye warns if one \
-         is set.",
+        "No variable can consent or change which steps run: {} have no effect, and Aye warns if \
+         one is set.",
         names.join(", ")
     )
 }

@@ -8,7 +8,7 @@ use clap::builder::Styles;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Run skills", &["run", "resume", "retry", "cancel", "schedule"]),
     ("Answer questions", &["inbox", "answer", "auth"]),
-    ("See what happens and what happened", &["runs", "show", "logs", "watch", "stats", "audit"]),
+    ("Inspect runs", &["runs", "show", "logs", "watch", "stats", "audit"]),
     ("Write skills", &["init", "list", "check", "graph", "patch", "schema"]),
     ("Ask in shell scripts", &["confirm", "choose", "input"]),
     ("Assistants, tools, memory and server", &["mcp", "tools", "memory", "serve", "people"]),

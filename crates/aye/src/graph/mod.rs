@@ -12,6 +12,8 @@
 //! Not drawn is what is true of every step: a failure nothing catches fails
 //! the run. A refusal nothing catches is drawn, because a question that can
 //! end a run is what people look for.
+//!
+//! Touches nothing. `aye graph`, the page and the editor show the text.
 
 mod diagram;
 mod dot;

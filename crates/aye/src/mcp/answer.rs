@@ -67,7 +67,7 @@ pub(super) fn answer(
                 }
                 // The answer counts; someone else may have taken the run up by now.
                 Err(error) => Ok(Some(format!(
-                    "the answer was taken, but the run was not taken up: {}",
+                    "the answer was taken, but the run was not resumed: {}",
                     escape_control_line(&error.to_string())
                 ))),
             }
@@ -85,7 +85,7 @@ pub(super) fn answer(
                     row.id,
                     escape_control_line(&why)
                 ),
-                hint: Some("`skill_status` tells what is asked and which answers count".to_owned()),
+                hint: Some("`skill_status` shows the question and which answers count".to_owned()),
             })
         }
     }
@@ -111,7 +111,8 @@ fn not_through_you(row: &QuestionRow, why: &str) -> Error {
             escape_control_line(why)
         ),
         hint: Some(format!(
-            "tell the person to run `aye inbox` or `aye answer {}` themselves; do not run it for them",
+            "tell the person to run `aye inbox` or `aye answer {}` themselves; do not run it for \
+             them",
             row.id
         )),
     }

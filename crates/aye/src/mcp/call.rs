@@ -177,10 +177,7 @@ pub(super) fn finish(told: Result<Told, Error>) -> CallToolResponse {
 /// The arguments of a call.
 pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -> Result<T, Error> {
     serde_json::from_value(Value::Object(arguments.unwrap_or_default())).map_err(|error| {
-        Error::usage(
-            format!("the arguments do not fit: {error}"),
-            "the tool's input schema tells what it takes",
-        )
+        Error::usage(format!("the arguments do not fit: {error}"), "see the tool's input schema")
     })
 }
 

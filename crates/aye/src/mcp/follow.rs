@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// What ended the waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Came {
-    /// The run asks, has ended, or nobody drives it.
+    /// The run asks, has ended, or no process drives it.
     Rests,
     /// It continues.
     GoesOn,

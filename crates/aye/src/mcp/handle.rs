@@ -168,7 +168,7 @@ impl Handle {
         let Some((row, asked)) = &self.question else {
             return Err(Error::Refused {
                 message: "this execution id names no question".to_owned(),
-                hint: Some("`skill_status` tells where the run stands and what it asks".to_owned()),
+                hint: Some("`skill_status` shows the run and its question".to_owned()),
             });
         };
         if row.state == QuestionState::Open {
@@ -185,7 +185,7 @@ impl Handle {
                 row.id,
                 row.state.word()
             ),
-            hint: Some("`skill_status` tells where the run stands now".to_owned()),
+            hint: Some("`skill_status` shows the run".to_owned()),
         })
     }
 }
@@ -198,7 +198,8 @@ fn find(journal: &JournalReader, id: &QuestionId) -> Result<(QuestionRow, Questi
 fn unknown() -> Error {
     Error::not_found(
         "there is no such execution id here",
-        "use the `execution_id` of the last result as it is; `inbox` and `skill_list` show what there is",
+        "use the `execution_id` of the last result as it is; `inbox` and `skill_list` show what \
+         there is",
     )
 }
 

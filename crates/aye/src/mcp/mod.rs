@@ -20,6 +20,8 @@
 //! An answer always records how it came: [`answer`] sends `assistant` for a relayed
 //! word and `elicited` for a form, and the core refuses both where a person
 //! has to answer.
+//!
+//! Touches its own streams or a loopback port; everything else goes through the use cases.
 
 mod answer;
 mod asking_run;

@@ -232,7 +232,8 @@ fn message(look: &Overview) -> String {
             let holder = holder.map(ToString::to_string).unwrap_or_default();
             let name = budget::line(name.unwrap_or_default(), budget::VALUE);
             format!(
-                "the run waits for run {holder}: one run at a time has the name `{name}`; a person can end that run with `aye cancel {holder}`"
+                "the run waits for run {holder}: one run at a time holds the name `{name}`; a \
+                 person can end that run with `aye cancel {holder}`"
             )
         }
         Standing::Running => {
@@ -240,7 +241,10 @@ fn message(look: &Overview) -> String {
             format!("the run continues in the background; it is at `{step}`")
         }
         Standing::Paused => {
-            format!("nobody drives the run; a person can resume it: `aye resume {}`", look.row.id)
+            format!(
+                "no process drives the run; a person can resume it: `aye resume {}`",
+                look.row.id
+            )
         }
         Standing::Completed => "the run has completed".to_owned(),
         Standing::Failed if said.is_empty() => "the run has failed".to_owned(),
@@ -352,7 +356,7 @@ fn asked_text(data: &Map<String, Value>) -> String {
         lines.push(format!("{more} more questions of this run wait: see `inbox`"));
     }
     if data.get("driven").is_some_and(|driven| driven == false) {
-        lines.push("nobody drives the run: the answer takes it up".to_owned());
+        lines.push("no process drives the run: an answer resumes it".to_owned());
     }
     if let Some(count) = data.get("left_out").and_then(Value::as_u64) {
         lines.push(format!("{count} details were left out to keep this short"));

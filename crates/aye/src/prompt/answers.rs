@@ -82,7 +82,7 @@ impl Answers {
             Some(index) => self.pick(question, index),
             None if matches!(line, "q" | "Q") => self.out(question),
             None if line.is_empty() && question.decline_starts().is_some() => {
-                Said::Again("Enter decides nothing here: answer yes or no".to_owned())
+                Said::Again("Enter does nothing here: answer yes or no".to_owned())
             }
             None if line.is_empty() => {
                 self.wrong(question, "Enter is not an answer, there is no default")
@@ -156,7 +156,7 @@ impl Answers {
         match (self.escape, question.decline()) {
             (Escape::Declines, Some(no)) => Said::Answer(Given::of(&no.value)),
             (Escape::Declines, None) => {
-                Said::Again("nothing here declines; Ctrl-C pauses the run".to_owned())
+                Said::Again("this question cannot be declined; Ctrl-C pauses the run".to_owned())
             }
             (Escape::Dismisses, _) => Said::Dismissed,
         }

@@ -415,11 +415,11 @@ impl Dialog {
         Reply::Stay
     }
 
-    /// Enter decides nothing here.
+    /// Enter does nothing here.
     fn undecided(&mut self, question: &Question) -> Reply {
         let starts = question.decline_starts().map(crate::paint::escape_control);
         let why = starts.map(|starts| format!(": no starts `{starts}`")).unwrap_or_default();
-        self.notice = Some(format!("Enter decides nothing here{why}; {}", self.wanted()));
+        self.notice = Some(format!("Enter does nothing here{why}; {}", self.wanted()));
         Reply::Stay
     }
 
@@ -453,12 +453,16 @@ impl Dialog {
         match self.escape {
             Escape::Dismisses => Reply::Dismissed,
             Escape::Declines if question.decline_starts().is_some() => {
-                let why = "Esc decides nothing here; Ctrl-C pauses the run";
+                let why = "Esc does nothing here; Ctrl-C pauses the run";
                 self.notice = Some(why.to_owned());
                 Reply::Stay
             }
             Escape::Declines => self.decline(question, None).unwrap_or_else(|| {
-                self.notice = Some("nothing here declines; Ctrl-C pauses the run".to_owned());
+                self.notice = Some(
+                    "this question cannot be declined; Ctrl-C pauses the \
+                     run"
+                    .to_owned(),
+                );
                 Reply::Stay
             }),
         }

@@ -14,6 +14,9 @@
 //! Nothing a question says reaches the terminal but through `markup` and
 //! [`crate::paint::escape_control`], and nothing of it reaches the first columns, which
 //! the frame has for itself.
+//!
+//! Touches the terminal, in `tty` and [`screen`](crate::screen) only. The answer goes to the
+//! driver.
 
 pub mod answers;
 mod attention;

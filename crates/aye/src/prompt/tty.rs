@@ -43,7 +43,7 @@ pub(super) struct Tty {
 }
 
 impl Tty {
-    /// Opens it, or says why nobody can be asked there.
+    /// Opens it, or says why this is not a place to ask.
     pub(super) fn open() -> Result<Self, String> {
         let file = OpenOptions::new()
             .read(true)

@@ -7,6 +7,8 @@
 //! ├─ Proceed? [y/N]       body: ours alone; nothing in a message can reach
 //! ╰─ ⠋ 29s left           the first column, so nothing in it can look like this
 //! ```
+//!
+//! The screen paints the lines.
 
 mod advice;
 mod ask;

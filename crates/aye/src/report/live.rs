@@ -6,6 +6,8 @@
 //! rows that differ are written, on events and a few times a second. The
 //! output of steps is kept ([`KeptOutput`](super::kept_output::KeptOutput))
 //! and printed if they fail, or as it comes where all of it is wanted.
+//!
+//! Touches the terminal, through the screen.
 
 mod block;
 mod finished;

@@ -4,6 +4,8 @@
 //! truth of its own. [`live`] is for terminals, [`plain`] for pipes and logs,
 //! [`json`] for programs; [`mod@summary`] says at the end what happened and what
 //! to do next.
+//!
+//! Touches standard output and standard error. The driver hands in every event after its commit.
 
 mod asked;
 mod fold;

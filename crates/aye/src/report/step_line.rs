@@ -209,7 +209,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 Some(why) => format!(
                     "{} {}",
                     mark(Glyph::Failed, Tone::Warn),
-                    dim(&format!("an answer by {who} was refused: {}", escape_control_line(why)))
+                    dim(&format!("the answer of {who} was refused: {}", escape_control_line(why)))
                 ),
             }
         }
@@ -235,12 +235,12 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         }
         EventKind::SkillPaused { why: PauseReason::Resting, message, .. } => {
             let why = message.as_deref().map(escape_control_line)?;
-            let words = format!("rests: {why}; the answer takes it up");
+            let words = format!("rests: {why}; an answer resumes it");
             format!("{} {}", mark(Glyph::Paused, Tone::Dim), dim(&words))
         }
         EventKind::SkillResumed { suspended_ms: Some(ms), .. } => {
             let after = duration(Duration::from_millis(*ms));
-            format!("{} went on after {after}", mark(Glyph::Running, Tone::Ask))
+            format!("{} resumed after {after}", mark(Glyph::Running, Tone::Ask))
         }
         EventKind::SkillResumed { driver, .. } => {
             let who = format!("{} on {}", driver.user, driver.host);
@@ -259,7 +259,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         EventKind::ConcurrencyAcquired { waited_ms: None, .. } => return None,
         EventKind::ConcurrencyAcquired { name, waited_ms: Some(ms) } => {
             let after = duration(Duration::from_millis(*ms));
-            let words = format!("has the name `{}` after {after}", escape_control_line(name));
+            let words = format!("holds the name `{}` after {after}", escape_control_line(name));
             format!("{} {words}", mark(Glyph::Running, Tone::Ask))
         }
         EventKind::SkillFinishing(finishing) => {
@@ -283,7 +283,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
 
 /// What is said of the run that has a name.
 pub(super) fn has_name(name: &str) -> String {
-    format!("it has the name `{}`", escape_control_line(name))
+    format!("it holds the name `{}`", escape_control_line(name))
 }
 
 /// How a run ended, after `the run`.

@@ -138,7 +138,13 @@ fn authenticate(
     if let Some(account) = connection.and_then(|connection| connection.account.as_deref()) {
         return match server.of_account(account)? {
             Some(identity) => Ok(Found::Identity(identity)),
-            None => Err(unknown(server, &format!("account `{account}` is nobody here"))),
+            None => Err(unknown(
+                server,
+                &format!(
+                    "account `{account}` is not a person of this \
+                 server"
+                ),
+            )),
         };
     }
     let Some(cookie) = cookie(server, headers) else {
@@ -238,7 +244,8 @@ fn check_origin(place: &Place, headers: &HeaderMap, is_unix: bool) -> Result<(),
 /// Whatever is sent: nobody keeps it, frames it, guesses its kind or runs what
 /// is not ours.
 fn harden(headers: &mut HeaderMap) {
-    const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
+         data:; \
         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types lit-html aye-graph";
     for (name, value) in [

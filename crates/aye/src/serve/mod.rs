@@ -14,6 +14,8 @@
 //! A front end: it translates and calls use cases. What it keeps is about
 //! connections only; whatever matters is in the journal, so a server that is
 //! killed and started again continues where its clients say they are.
+//!
+//! Touches a port, a socket and files below `AYE_HOME`; runs go through the use cases.
 
 mod announce;
 mod api;

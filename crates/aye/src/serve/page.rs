@@ -4,6 +4,8 @@
 //! of them tells anything without a session; `guard` lets them through, with a
 //! policy that allows no inline script or style, nothing from elsewhere, and no
 //! text that becomes markup except through the two policies of the page.
+//!
+//! Touches nothing. A browser gets the files from `listen`, then talks to `api` and `socket`.
 
 use std::sync::LazyLock;
 

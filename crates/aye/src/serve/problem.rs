@@ -50,11 +50,11 @@ pub(crate) enum Code {
     TimedOut,
     /// The body is not JSON by its `Content-Type`.
     MediaType,
-    /// The range cannot be had.
+    /// The range is not available.
     Range,
-    /// The server cannot do it now.
+    /// The server is busy.
     Unavailable,
-    /// Something is wrong with the server or the journal.
+    /// Something failed in the server or the journal.
     Internal,
 }
 
@@ -99,9 +99,9 @@ impl Code {
             Self::TooLarge => "The message is too large",
             Self::TimedOut => "The message took too long",
             Self::MediaType => "The body is not JSON",
-            Self::Range => "The range cannot be had",
-            Self::Unavailable => "The server cannot do it now",
-            Self::Internal => "Something is wrong",
+            Self::Range => "The range is not available",
+            Self::Unavailable => "The server is busy",
+            Self::Internal => "Internal error",
         }
     }
 }

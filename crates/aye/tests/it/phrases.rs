@@ -12,6 +12,43 @@ const PHRASES: [(&str, &str); 6] = [
     (" mended", "fixed"),
 ];
 
+/// What not to write where users read it: in pages and messages. Comments may.
+const READ: [(&str, &str); 21] = [
+    ("yours to run", "trusted"),
+    ("whoever", "everyone who, or the person who"),
+    ("Whoever", "Everyone who, or the person who"),
+    ("everybody", "everyone"),
+    ("anybody", "anyone"),
+    ("asked about", "Aye asks, or waiting for an answer"),
+    ("taken up", "resumed"),
+    ("takes it up", "resumes it"),
+    ("nobody drives", "no process drives"),
+    ("old ones count no more", "old ones stop working"),
+    ("has the name `", "holds the name"),
+    ("are gone through", "the limit is"),
+    ("last words", "last output"),
+    ("go on ", "continue"),
+    ("goes on ", "continues"),
+    ("went well with", "succeeded with"),
+    ("makes no sense", "is not valid"),
+    ("be told ", "be notified, or see"),
+    ("are told ", "see, or get"),
+    ("is told ", "sees, or gets"),
+    ("tells more", "shows more"),
+];
+
+/// Pages that only quote: what was, or what the program says elsewhere.
+const QUOTES: [&str; 2] = ["CHANGELOG.md", "transcripts.md"];
+
+/// Whether users read the line: a page, or what is not a comment in a source file.
+fn is_read(path: &Path, line: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let code = path.extension().is_some_and(|kind| kind != "md");
+    // Names of tests hold words between underscores, and tests say things of their own.
+    let own = ["//", "/*", "*", "fn ", "assert", "#[expect", "let everybody"];
+    !QUOTES.contains(&name) && !(code && own.iter().any(|start| line.trim().starts_with(start)))
+}
+
 /// After these, `is no` is how one says it.
 const FINE_AFTER: [&str; 2] = ["there", "There"];
 const FINE_BEFORE: [&str; 24] = [
@@ -89,6 +126,12 @@ fn what_readers_stumbled_over_does_not_come_back() {
                     wrong.push(format!("{}\n  `{phrase}`: write {better}", place()));
                 }
             }
+            let read = if is_read(path, line) { &READ[..] } else { &[] };
+            for (phrase, better) in read {
+                if line.contains(phrase) {
+                    wrong.push(format!("{}\n  `{phrase}`: write {better}", place()));
+                }
+            }
             // Names of tests hold words between underscores.
             let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
             if words.any(|word| matches!(word, "somebody" | "Somebody")) {
@@ -101,4 +144,42 @@ fn what_readers_stumbled_over_does_not_come_back() {
     }
     assert!(all.len() > 500, "{}", all.len());
     assert!(wrong.is_empty(), "{} places:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The file that explains a folder: `mod.rs` or `lib.rs` in it, or `folder.rs` beside it.
+fn explains(folder: &Path) -> Option<PathBuf> {
+    let inside = ["mod.rs", "lib.rs"].map(|name| folder.join(name));
+    inside.into_iter().chain([folder.with_extension("rs")]).find(|path| path.is_file())
+}
+
+fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
+    found.push(folder.to_path_buf());
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // The page has modules of a browser.
+        if path.is_dir() && !path.ends_with("serve/page") {
+            folders(&path, found);
+        }
+    }
+}
+
+#[test]
+fn every_folder_says_what_lives_there_and_what_it_touches() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
+    let mut all = Vec::new();
+    for name in ["aye", "aye-core", "aye-process", "aye-runtime"] {
+        folders(&root.join(name).join("src"), &mut all);
+    }
+    let mut seen = 0;
+    for folder in &all {
+        let Some(path) = explains(folder) else { continue };
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().take_while(|line| line.starts_with("//!"));
+        let said: String = lines.map(|line| line.trim_start_matches("//!")).collect();
+        assert!(said.len() > 100, "{}: says too little: {said}", path.display());
+        let touches = ["ouches", "No IO", "no IO"].iter().any(|word| said.contains(word));
+        assert!(touches, "{}: does not say what it touches: {said}", path.display());
+        seen += 1;
+    }
+    assert!(seen > 60, "{seen}");
 }

@@ -284,7 +284,7 @@ fn settings_that_anybody_could_have_put_there_are_refused() {
     std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
     let ran = run();
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.stderr.contains("`PLACE/work/aye.toml` is someone else's"), "{}", ran.all());
+    assert!(ran.stderr.contains("`PLACE/work/aye.toml` belongs to another user"), "{}", ran.all());
     // In a directory of one's own it is what one has put there.
     std::fs::set_permissions(place.work(), std::fs::Permissions::from_mode(0o755)).unwrap();
     run().ok();

@@ -29,7 +29,7 @@ impl Looker<'_> {
         };
         if let Some(name) = used.iter().find(|name| secrets.contains(*name)) {
             return vec![
-                said(name, "a secret, and everybody sees the name")
+                said(name, "a secret, and everyone sees the name")
                     .hint("use inputs that are not secret"),
             ];
         }

@@ -113,14 +113,20 @@ impl Checker<'_> {
                         diagnostic.label(key.span, format!("did you mean `{meant}`?"))
                     }
                     (None, true) => diagnostic.label(key.span, "").hint(
-                        "transitions are `success`, `failure`, `timeout`, `declined`, `cancelled` and exit codes",
+                        "transitions are `success`, `failure`, `timeout`, `declined`, `cancelled` \
+                         and exit codes",
                     ),
-                    (None, false) => diagnostic.label(key.span, "no answer and no outcome").hint(
-                        format!(
-                            "answers here: {}; outcomes: `success`, `failure`, `timeout`, `declined`, `cancelled`",
+                    (None, false) => diagnostic
+                        .label(
+                            key.span,
+                            "neither an answer nor an \
+                         outcome",
+                        )
+                        .hint(format!(
+                            "answers here: {}; outcomes: `success`, `failure`, `timeout`, \
+                             `declined`, `cancelled`",
                             answers.iter().map(|it| quote(it)).collect::<Vec<_>>().join(", ")
-                        ),
-                    ),
+                        )),
                 });
             }
         }

@@ -25,7 +25,7 @@ impl Checker<'_> {
         }
         if let Some(default) = doc.default.key() {
             self.report.push(
-                Diagnostic::error("stray-key", format!("{place} has `from` and `default`"))
+                Diagnostic::error("stray-key", format!("{place} has both `from` and `default`"))
                     .label(default, "leave one of them out"),
             );
         }

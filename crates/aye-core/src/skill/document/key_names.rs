@@ -105,7 +105,7 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
     (
         "step_limit",
         &["on", "schedule", "hosts", "runs-on"],
-        "a skill runs on this machine when it is called: leave it out",
+        "a skill runs on this machine when you start it: leave it out",
     ),
 ];
 

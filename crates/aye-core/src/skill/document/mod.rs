@@ -3,6 +3,8 @@
 //! The doc comments of this folder are the descriptions in the published
 //! schema. A key whose value needs more than its type to be right (durations,
 //! names, patterns) is kept as text here and checked in [`super::check`].
+//!
+//! Touches nothing. [`super::check`] turns documents into skills.
 
 mod ask;
 mod file;

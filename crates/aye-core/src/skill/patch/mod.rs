@@ -4,6 +4,8 @@
 //! stays as it is, byte for byte, comments included. Nothing is trusted to
 //! have worked: the new text is read again, and has to say the same as before
 //! but for this one block.
+//!
+//! Touches nothing: the caller writes the new text to the file.
 
 mod lines;
 mod scalar;

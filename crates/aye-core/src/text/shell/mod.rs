@@ -8,6 +8,8 @@
 //! a word that is split or a reference that is not expanded, because shells
 //! do not read the result of an expansion as code again. The few places where
 //! they do (arithmetic, names of variables) get integers and names only.
+//!
+//! Touches nothing. The script and its variables go to the process that runs the step.
 
 mod code;
 mod frame;

@@ -6,6 +6,8 @@
 //! keys of a struct are reported and passed over, and the wrappers
 //! ([`Field`], [`Raw`], [`Text`], [`Either`], [`Mapping`]) keep
 //! what is wrong with one value from hiding what is wrong with the next.
+//!
+//! Touches nothing. [`skill`](crate::skill) turns the problems into diagnostics.
 
 mod access;
 mod deserializer;

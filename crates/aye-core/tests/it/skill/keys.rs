@@ -462,7 +462,7 @@ fn who_comes_from_another_tool_is_told_what_to_write() {
         ("services: {}", "write one list, in order"),
         ("env: { A: b }", "variables of programs are given to a step"),
         ("params: []", "did you mean `inputs`?"),
-        ("on: push", "when it is called: leave it out"),
+        ("on: push", "when you start it: leave it out"),
     ];
     for (key, expected) in skills {
         let said = check(&format!("\n        name: demo\n        {key}\n    "));

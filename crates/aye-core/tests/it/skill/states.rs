@@ -324,7 +324,7 @@ fn answers_that_are_none() {
       --> demo.yaml:5:52
        |
      5 |     transitions: { canari: done, everywhere: dnoe, nowhere: done }
-       |                                                    ^^^^^^^ no answer and no outcome
+       |                                                    ^^^^^^^ neither an answer nor an outcome
        |
     hint: answers here: `canary`, `everywhere`; outcomes: `success`, `failure`, `timeout`, `declined`, `cancelled`
 

@@ -5,6 +5,8 @@
 //! changes the one expression at fault, found in the syntax tree, and nothing
 //! else; strings and comments stay as they are. Where it is not certain what
 //! was meant there is none. Nobody but a person decides whether it is used.
+//!
+//! Touches nothing. The proposal becomes an option of the recovery question.
 
 mod code;
 mod keys;

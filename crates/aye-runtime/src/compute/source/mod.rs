@@ -4,6 +4,8 @@
 //! `inputs.commit` on a mapping, `dir()`, `re` without an import. [`read`]
 //! finds what a block uses ([`mod@analyze`]) and changes just those places
 //! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
+//!
+//! Touches nothing. The prepared code goes to a worker.
 
 mod analyze;
 mod comparisons;

@@ -12,7 +12,7 @@ pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Rep
         let choice: OriginalChoice = match serde_json::from_value(entry.clone()) {
             Ok(choice) => choice,
             Err(error) => {
-                report.pass_over(key.clone(), format!("it makes no sense: {error}"));
+                report.pass_over(key.clone(), format!("it is not valid: {error}"));
                 continue;
             }
         };
@@ -32,7 +32,7 @@ pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Rep
                 "the yes is not used: it does not say what it was for; answer `{wanted}` once more \
                  and remember it"
             ),
-            (Some(false), None) => "it is always asked about".to_owned(),
+            (Some(false), None) => "Aye always asks".to_owned(),
             (_, None) => "nothing is answered for it".to_owned(),
         };
         if !strict.is_empty() {

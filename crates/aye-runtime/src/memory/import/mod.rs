@@ -1,5 +1,7 @@
-//! Files of the original system, taken into memory: a line for each entry, and
-//! nothing is passed over silently.
+//! Imports memory files of the original system: a line for each entry, and the
+//! reason if one is skipped.
+//!
+//! Touches nothing: it reads text and returns entries, and `memory` writes them.
 
 mod confirmations;
 mod failures;

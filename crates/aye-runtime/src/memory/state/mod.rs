@@ -9,6 +9,8 @@
 //!
 //! A file holds what was written, and `_aye`: who wrote it last, and which
 //! lessons it has taken in.
+//!
+//! Touches files below `state/`, through `memory_file`.
 
 mod file;
 mod functions;

@@ -180,7 +180,7 @@ impl NotifySection {
         for word in on.get_ref() {
             let known = Occasion::from_word(word).filter(|_| words.contains(&word.as_str()));
             all.insert(known.ok_or_else(|| {
-                wrong(format!("{} is not an event that can be told", quote(word)), on.span())
+                wrong(format!("{} is not an event to notify about", quote(word)), on.span())
                     .hint(format!("write some of `{}`", words.join("`, `")))
             })?);
         }
@@ -237,8 +237,8 @@ impl NotifySection {
                     Some(text) => duration(&text)?
                         .filter(|time| *time <= LONGEST_COMMAND)
                         .ok_or_else(|| {
-                            wrong("a command that tells has 25 s at most", text.span())
-                                .hint("what takes longer can go to the background by itself")
+                            wrong("a notification command may take 25s at most", text.span())
+                                .hint("let it do longer work in the background")
                         })?,
                 };
                 ChannelKind::Command(CommandChannel { argv, timeout })
@@ -269,7 +269,7 @@ impl NotifySection {
                         format!("the `body` of `notify.{name}` is not a template: {why}"),
                         body.span(),
                     )
-                    .hint("texts of others are written `{{ title | tojson }}`")
+                    .hint("write values as `{{ title | tojson }}`")
                 })?;
                 let content_type = self.content_type.take();
                 Ok(Template::Own {
@@ -331,11 +331,11 @@ impl NotifySection {
             return Err(wrong("`server` is a host, or `host:port`", server.span()));
         };
         if encryption == Encryption::None && !is_loopback(host) {
-            return Err(wrong("mail in the clear goes to this machine only", server.span())
+            return Err(wrong("mail without encryption goes to this machine only", server.span())
                 .hint("leave out `tls`, or write `tls = \"tls\"`"));
         }
         if to.get_ref().is_empty() {
-            return Err(wrong("`to` names nobody", to.span()));
+            return Err(wrong("`to` is empty", to.span()));
         }
         for (address, place) in to
             .get_ref()
@@ -438,7 +438,7 @@ fn detail(text: &Spanned<String>) -> Result<Detail, Diagnostic> {
         "full" => Ok(Detail::Full),
         "title" => Ok(Detail::Title),
         "pointer" => Ok(Detail::Pointer),
-        other => Err(wrong(format!("{} does not say how much is told", quote(other)), text.span())
+        other => Err(wrong(format!("{} is not a level of detail", quote(other)), text.span())
             .hint("write `full`, `title` or `pointer`")),
     }
 }

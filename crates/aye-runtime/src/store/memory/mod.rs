@@ -5,6 +5,8 @@
 //!
 //! `state` is the data and the one way to change it; the other files are the
 //! ports, read from it.
+//!
+//! Touches no files but these logs. Callers see only the traits of `store`.
 
 mod audit;
 mod index;

@@ -48,12 +48,12 @@ Examples:
 pub struct AnswerArgs {
     /// A question's id, or the beginning of one
     pub question: String,
-    /// The value of an option, or the text asked for; asked for here if not given
+    /// The value of an option, or a text; without it, Aye asks here
     pub choice: Option<String>,
     /// Why; recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// A one-time code, where a question wants it
+    /// A one-time code, if the question needs one
     #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
     /// Remember the answer: for this step, for the skill, or always
@@ -308,7 +308,7 @@ fn code_for(
     match &given.code {
         code @ Some(_) if wanted => Ok(code.clone()),
         None if wanted => Err(Error::usage(
-            format!("`{}` wants a one-time code", question.id),
+            format!("`{}` needs a one-time code", question.id),
             format!("`aye answer {} {} --code CODE`", question.id, given.value),
         )),
         Some(_) | None => Ok(None),
@@ -352,14 +352,14 @@ fn time_is_up(
     let own = ends(asked, deadline, None).is_some_and(|deadline| deadline <= now);
     let why = match own {
         true => format!("nobody answered in time, {}", silence(asked)),
-        false => "the time of its run is up".to_owned(),
+        false => "its run timed out".to_owned(),
     };
     let run = &outer.id;
     let hint = match journal.is_driven(run)? {
         true => format!("`aye cancel {run}` stops the run"),
-        false => format!("nobody drives the run: `aye resume {run}` continues it"),
+        false => format!("no process drives the run: `aye resume {run}` continues it"),
     };
-    let message = format!("question `{}` takes no answer any more: {why}", question.id);
+    let message = format!("question `{}` is closed: {why}", question.id);
     Ok(Error::Refused { message, hint: Some(hint) })
 }
 
@@ -374,7 +374,7 @@ pub(super) fn silence(asked: &Question) -> String {
 fn say_what(question: &QuestionRow, why: &str) -> Error {
     Error::Unattended {
         message: format!("nobody can be asked here: {why}"),
-        hint: Some(format!("say the answer: `aye answer {} CHOICE`", question.id)),
+        hint: Some(format!("give the answer: `aye answer {} CHOICE`", question.id)),
     }
 }
 

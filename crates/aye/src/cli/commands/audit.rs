@@ -18,10 +18,11 @@ use super::output::{print, print_json, print_words};
 pub struct AuditArgs {
     /// A run's id, the beginning of one, or last [default: every run]
     pub run: Option<String>,
-    /// Print the head of every run and of the list of pruned runs, to be kept elsewhere
+    /// Print the head (a hash) of every run and of the pruned runs, to keep elsewhere
     #[arg(long, conflicts_with_all = ["run", "against"])]
     pub head: bool,
-    /// Also report what is shorter, different or gone since `--head` printed FILE (`-`: standard input)
+    /// Also report what is shorter, different or gone since `--head` printed FILE; `-` is standard
+    /// input
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     pub against: Option<String>,
 }

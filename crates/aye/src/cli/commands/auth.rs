@@ -15,14 +15,15 @@ use super::output::{print, print_json, print_line};
 // Options of `aye auth`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  aye auth setup             scan the picture with an authenticator app\n  \
-    aye auth confirm 123456    prove that the app has it\n  \
-    aye auth setup --person ann    one for a person of `aye serve`\n\n\
-    Questions with `reauth: true` then want a code: at the prompt, or with\n  \
+    after_help = "Examples:\n  aye auth setup             scan the QR code with an authenticator \
+         app\n  \
+    aye auth confirm 123456    prove that the app works\n  \
+    aye auth setup --person ann    for a person of `aye serve`\n\n\
+    Questions with `reauth: true` then need a code: at the prompt, or with\n  \
     aye answer ID proceed --code 123456"
 )]
 pub struct AuthArgs {
-    /// The second factor of a person of the server, instead of yours
+    /// For this person of the server, instead of you
     #[arg(long, value_name = "NAME", global = true)]
     pub person: Option<String>,
     /// What to do
@@ -33,26 +34,26 @@ pub struct AuthArgs {
 // What to do about the second factor.
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
-    /// Make a secret and show it to your authenticator app
+    /// Create a secret and show it as a QR code
     #[command(after_help = "Examples:\n  aye auth setup\n  aye auth setup --replace 123456")]
     Setup {
-        /// Replace the one that is there: a code of it, as proof
+        /// Replace the existing one; CODE is a current code, as proof
         #[arg(long, value_name = "CODE")]
         replace: Option<String>,
     },
-    /// Finish the set-up with a first code
+    /// Finish the setup with a first code
     #[command(after_help = "Examples:\n  aye auth confirm 123456")]
     Confirm {
         /// The code the app shows
         code: String,
     },
-    /// Say whether a second factor is set up
+    /// Show whether a second factor is set up
     #[command(after_help = "Examples:\n  aye auth status\n  aye auth status --json")]
     Status,
-    /// Forget the second factor
+    /// Remove the second factor
     #[command(after_help = "Examples:\n  aye auth remove 123456")]
     Remove {
-        /// A code, as proof
+        /// A current code, as proof
         code: String,
     },
 }
@@ -102,7 +103,7 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
                 print_line(&format!("a second factor is set up for {user}"))?;
             } else {
                 print_line(&format!(
-                    "no second factor is set up for {user}; `aye auth setup` does"
+                    "no second factor is set up for {user}; run `aye auth setup`"
                 ))?;
             }
             return Ok(u8::from(!set_up));
@@ -113,7 +114,7 @@ pub(super) fn run(args: &AuthArgs, context: &Context) -> Result<u8, Error> {
             if context.json {
                 standing(&user, false, None)?;
             } else {
-                print_line(&format!("the second factor of {user} is forgotten"))?;
+                print_line(&format!("removed the second factor of {user}"))?;
             }
         }
     }
@@ -141,7 +142,7 @@ fn standing(user: &str, set_up: bool, address: Option<&str>) -> Result<(), Error
 /// The address as a picture and as text, with what to do next.
 fn picture(address: &str, context: &Context) -> Result<String, Error> {
     let code = QrCode::new(address).map_err(|error| Error::Refused {
-        message: format!("the picture cannot be drawn: {error}"),
+        message: format!("cannot draw the QR code: {error}"),
         hint: None,
     })?;
     // Dark on light is what apps read; terminals are mostly light on dark.

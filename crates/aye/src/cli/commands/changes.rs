@@ -12,11 +12,11 @@ use super::given;
 // What a failed step is given differently.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Changes {
-    /// What a failed step is given differently; repeat it. Text where the step
-    /// is given text, else JSON or plain text
+    /// Change an argument of the failed step; repeat for more. Text if the step takes
+    /// text, else JSON or plain text
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// With `--set`: everything that is not named is left out
+    /// With `--set`: drop all other arguments
     #[arg(long, requires = "set")]
     pub only: bool,
 }

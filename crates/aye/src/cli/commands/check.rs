@@ -29,7 +29,7 @@ pub struct CheckArgs {
     /// Fix what is certain: shows the changes and asks before it writes
     #[arg(long)]
     pub fix: bool,
-    /// What times without a unit are meant in
+    /// The unit of times that have none
     #[arg(long, value_enum, requires = "fix")]
     pub unit: Option<UnitWord>,
     /// Write the changes without asking

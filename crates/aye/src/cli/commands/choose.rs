@@ -30,9 +30,9 @@ without a default. Ctrl-C interrupts the script, as at `read`.";
 pub struct ChooseArgs {
     /// The question
     pub message: String,
-    /// What can be chosen
+    /// The options
     pub options: Vec<String>,
-    /// Marked at first, and taken when the time is up
+    /// Selected at first; also the answer on a timeout
     #[arg(long, value_name = "OPTION")]
     pub default: Option<String>,
     /// Options of every question.
@@ -83,7 +83,7 @@ fn check(options: &[String], default: Option<&str>) -> Result<(), Error> {
         }
         if options[..index].contains(option) {
             let message = format!("option `{option}` is there twice");
-            return Err(Error::usage(message, "an answer must say which one it means"));
+            return Err(Error::usage(message, "give each option another name"));
         }
     }
     match default {

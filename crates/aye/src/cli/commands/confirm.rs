@@ -26,7 +26,7 @@ standard output.";
 pub struct ConfirmArgs {
     /// The question; Markdown-light: **bold**, `code`, lists
     pub message: String,
-    /// Taken on Enter, and when the time is up
+    /// The answer on Enter and on a timeout
     #[arg(long, value_name = "YES|NO")]
     pub default: Option<Default>,
     /// Options of every question.

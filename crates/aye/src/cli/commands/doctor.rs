@@ -1,5 +1,7 @@
 //! `aye doctor`: what is there, what is missing, and what that means. What can
 //! be tried without asking or disturbing anybody is tried (`tried`).
+//!
+//! Touches what it tries: the home, the journal, programs and the display.
 
 mod tried;
 
@@ -28,12 +30,11 @@ Examples:
   aye doctor
   aye doctor --json | jq '.clients'
 
-What can be tried is tried: a file is written below the home and removed, the journal is
-opened, programs are asked for their version, and tool servers that you agreed to are
-started and asked for their tools; the display is greeted. No editor, dialog or advisor is
-opened.
+Tries everything for real: writes and removes a file below the home, opens the journal, runs
+programs with `--version`, starts trusted tool servers and lists their tools, and connects to
+the display. It opens no editor, dialog or advisor.
 
-Exit codes: 0 nothing is broken, 1 something is.";
+Exit codes: 0 no problem found, 1 a problem found.";
 
 // Options of `aye doctor`.
 #[derive(Debug, Args)]
@@ -111,7 +112,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
 fn home(context: &Context) -> Finding {
     let path = context.home.display().to_string();
     let Ok(about) = std::fs::metadata(&context.home) else {
-        return Finding::new("home", Health::Missing, format!("{path} is made by the first run"));
+        return Finding::new("home", Health::Missing, format!("the first run creates {path}"));
     };
     let mode = about.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -220,7 +221,11 @@ fn editor(context: &Context) -> Finding {
 fn advisor(context: &Context) -> Finding {
     let what = "advisor";
     let Some(advisor) = context.advisor() else {
-        return Finding::new(what, Health::Missing, "`[advisor]` names none that counts here");
+        return Finding::new(
+            what,
+            Health::Missing,
+            "no advisor is set up, or none that is trusted",
+        );
     };
     let program = advisor.argv.first().map(String::as_str).unwrap_or_default();
     let found = match program.contains('/') {
@@ -245,7 +250,7 @@ fn channels(context: &Context) -> Vec<Finding> {
         Err(error) => return vec![Finding::new(what, Health::Broken, error.to_string())],
     };
     if all.is_empty() {
-        return vec![Finding::new(what, Health::Missing, "no channel tells anybody of questions")];
+        return vec![Finding::new(what, Health::Missing, "no notification channel is set up")];
     }
     let serves = serve::running(&context.home).is_some();
     all.iter().map(|one| channel(one, serves)).collect()
@@ -266,12 +271,12 @@ fn channel(one: &ListedChannel, serves: bool) -> Finding {
     if let Some(row) = failed {
         let why = row.result.as_deref().unwrap_or("no reason known");
         let waiting = plural(one.waiting, "message");
-        let about = format!("{name} did not take its last message: {why}; {waiting} waiting");
+        let about = format!("{name} did not deliver its last message: {why}; {waiting} waiting");
         return Finding::new(what, Health::Broken, about)
             .hint(format!("`aye notify test {}` tries it", one.name));
     }
     let told = match &one.last {
-        Some(_) => "took its last message",
+        Some(_) => "delivered its last message",
         None => "has not been used",
     };
     if one.settings.needs_server() && !serves {
@@ -292,7 +297,7 @@ fn schedules(context: &Context) -> Finding {
     match (all.len(), gone.first()) {
         (0, _) => Finding::new(what, Health::Missing, "there are none"),
         (_, Some(first)) => {
-            let about = format!("the timer or line is gone of {}", gone.join(", "));
+            let about = format!("the timer or crontab line is gone: {}", gone.join(", "));
             Finding::new(what, Health::Broken, about)
                 .hint(format!("`aye schedule remove {first}`, then add it again"))
         }
@@ -360,7 +365,7 @@ fn trust(context: &Context) -> Finding {
             Finding::new(what, Health::Missing, about)
                 .hint(format!("write it into `{}` if you mean it", user.display()))
         }
-        (true, None) => Finding::new(what, Health::Good, "this project is yours to run"),
+        (true, None) => Finding::new(what, Health::Good, "this project is trusted"),
     }
 }
 
@@ -381,8 +386,8 @@ fn memory(context: &Context) -> Option<Finding> {
 
 /// What questions do not keep out.
 fn gates() -> Finding {
-    let about = "bind what goes through Aye: any program of your account can write its journal, \
-                 type at a terminal it made, and read your second factor";
+    let about = "protect only what goes through Aye: any program of your account can change the \
+         journal, type into a terminal that it opened, and read your second factor";
     Finding::new("gates", Health::Good, about)
         .hint("docs/explanation/trust.md says what holds against whom")
 }
@@ -405,13 +410,13 @@ fn shown(report: &Report, context: &Context) -> String {
     }
     text.push_str("assistants\n");
     if report.clients.is_empty() {
-        let none = "  none has connected yet; `aye mcp install CLIENT` tells one of this server";
+        let none = "  none has connected yet; `aye mcp install CLIENT` connects one";
         text.push_str(&format!("{}\n", paint.text(Tone::Dim, none)));
     }
     for client in &report.clients {
         let ask = match client.forms {
             true => "says it can show forms: people are asked directly",
-            false => "cannot show forms: it relays",
+            false => "cannot show forms; it relays answers",
         };
         text.push_str(&format!(
             "  {} {} {}\n",

@@ -65,7 +65,7 @@ fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
         std::fs::read_to_string(file).map_err(failed)?
     };
     let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {
-        let message = format!("`{}` holds no inputs: {error}", file.display());
+        let message = format!("cannot read inputs from `{}`: {error}", file.display());
         Error::usage(message, "write a JSON object: {\"name\": \"value\"}")
     })?;
     Ok(data.into_iter().map(|(name, value)| (name, Given::Data(value))).collect())

@@ -1,4 +1,7 @@
 //! `aye inbox`.
+//!
+//! Lists the open questions (`offered` says how to answer one); `watch` keeps the list on the
+//! terminal. Touches the journal, through the runtime.
 
 mod offered;
 mod watch;
@@ -116,7 +119,7 @@ impl Waiting {
         let all = self.details.as_ref().map_or(1, |question| question.approvals);
         note.extend((self.agreed > 0).then(|| format!("{} of {all} agreed", self.agreed)));
         let left = !self.driven && !self.rests;
-        note.extend(left.then(|| "nobody drives the run".to_owned()));
+        note.extend(left.then(|| "no process drives the run".to_owned()));
         note
     }
 }

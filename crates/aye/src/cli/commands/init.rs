@@ -47,38 +47,63 @@ outputs:
 ";
 
 const SETTINGS: &str = "\
-# Settings of Aye for this project. Everything is optional.
-skills = [\"skills\"]          # where skills are looked for
+# Settings of Aye for this project. Every key is optional; docs/reference/settings.md explains them.
+skills = [\"skills\"]          # where to look for skills
 
 [run]
-step_timeout = \"2m\"          # for steps that name none; \"0s\" is no limit
+step_timeout = \"2m\"          # for steps that set none; \"0s\" is no limit
 max_processes = 10           # at once
+# max_step_timeout = \"1h\"    # no step may take longer
+# max_result = \"10MiB\"       # how much of its output a step's result may be
+# grace = \"5s\"               # between TERM and KILL
+# undefined = \"strict\"       # or \"lenient\": undefined names are empty
+# output = \"failed\"          # or \"full\", \"none\": whose output to show
+# bell = true                # ring when a question opens or a long run ends
 
 [journal]
 durability = \"power\"         # or \"process\": quicker, safe unless the power fails
-keep = \"30d\"                 # how long finished runs are kept
+keep = \"30d\"                 # how long to keep finished runs
+
+# [ask]                      # how long questions wait, and where Aye asks
+# confirmation_timeout = \"30s\"
+# timeout = \"5m\"
+# min_timeout = \"1s\"
+# max_timeout = \"7d\"
+# prompters = [\"terminal\", \"desktop\"]    # and \"notification\"
+# after = { desktop = \"30s\" }
 
 # [policy]                   # what steps may run; everything unless you say so
 # allow = [\"cargo\", \"/usr/bin/git\"]
 # workspace_only = true
 # check_shell_values = true
 
-# [advisor]                  # what it says stands beside questions with `ai_assist`
+# [advisor]                  # advises on questions with `ai_assist`
 # command = [\"claude\", \"-p\"]
 # timeout = \"30s\"
 
-# [tools.git]                # an MCP server: `tool: git.git_status`; see docs/reference/tools.md
+# [tools.git]                # an MCP server: `tool: git.git_status`
 # server = [\"uvx\", \"mcp-server-git\"]
+
 # [tools.deploy]             # a command with typed arguments: `tool: deploy`
 # command = [\"./deploy\", \"{{ args.environment }}\"]
 # args = { environment = { enum = [\"stage\", \"production\"], required = true } }
 
-# [mcp]                      # assistants; see docs/reference/assistant.md
+# [[heal]]                   # repairs a known error, then tries the step again
+# name = \"log_in_again\"
+# match = { category = \"auth\" }
+# repair = { command = \"./login\" }
+
+# [notify.phone]             # sends questions and failures
+# kind = \"ntfy\"
+# topic = { env = \"NTFY_TOPIC\" }
+# on = [\"question\", \"failed\"]
+
+# [mcp]                      # assistants
 # expires = \"24h\"            # how long an assistant may answer a question
 # patience = \"45s\"           # how long a call waits for a run
 # forms = true               # ask people directly where the client can show a form
 # form_timeout = \"50s\"
-# `elicited_is_person` counts in ~/.config/aye/config.toml only
+# elicited_is_person = false # counts in ~/.config/aye/config.toml only
 ";
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {

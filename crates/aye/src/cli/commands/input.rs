@@ -27,7 +27,7 @@ without a default. Ctrl-C interrupts the script, as at `read`.";
 pub struct InputArgs {
     /// The question
     pub message: String,
-    /// Taken on Enter when nothing is typed, and when the time is up
+    /// The answer on an empty line and on a timeout
     #[arg(long, value_name = "TEXT")]
     pub default: Option<String>,
     /// A regular expression the text must match

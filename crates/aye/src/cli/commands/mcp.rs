@@ -1,4 +1,7 @@
 //! `aye mcp`.
+//!
+//! Starts the server for assistants, or writes it into a client's settings (`install`). Touches
+//! that file; the server is in `crate::mcp`.
 
 mod install;
 
@@ -18,10 +21,10 @@ use super::output::{print_json, print_json_line, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
-  aye mcp                         what an assistant starts; speaks on its streams
+  aye mcp                         serve on standard input and output; assistants start this
   aye mcp --http 127.0.0.1:8737   for clients that speak HTTP, on this machine only
   aye mcp token                   the token they need
-  aye mcp install claude          tell Claude Code of this server, in `.mcp.json`";
+  aye mcp install claude          add it to `.mcp.json`, for Claude Code";
 
 const INSTALL: &str = "\
 Examples:
@@ -29,14 +32,14 @@ Examples:
   aye mcp install cursor     .cursor/mcp.json
   aye mcp install vscode     .vscode/mcp.json
 
-The change is shown first; everything else in the file stays as it is. Then you are asked
-whether this project is yours to run (`aye trust`): without that, assistants start nothing.";
+Shows the change first, and leaves everything else in the file as it is. Then it asks whether
+you trust this project (`aye trust`): without trust, assistants can start nothing.";
 
 const TOKEN: &str = "\
 Examples:
   curl -H \"Authorization: Bearer $(aye mcp token)\" ...
 
-The token stands in `AYE_HOME/mcp.token`, for you alone; remove the file for a new one.";
+The token is in `AYE_HOME/mcp.token`, which only you can read. Remove the file to get a new one.";
 
 // Options of `aye mcp`.
 #[derive(Debug, Args)]
@@ -59,7 +62,7 @@ pub enum McpCommand {
     /// Print the token that clients need over HTTP
     #[command(after_help = TOKEN)]
     Token,
-    /// Tell a client of this server, in the project's own files
+    /// Add this server to a client's settings in this project
     #[command(after_help = INSTALL)]
     Install(install::InstallArgs),
 }

@@ -1,4 +1,6 @@
-//! `aye memory`.
+//! `aye memory`: shows, adds and removes what was learned.
+//!
+//! One file for each subcommand. Touches the files of memory, through the runtime.
 
 mod agree;
 mod check;
@@ -27,7 +29,7 @@ Examples:
   aye memory forget pref-1a2b3c4d
   aye memory stats                                 are fewer questions asked each week?
 
-The project's memory is `.aye/memory`, to be shared through git; yours is in `AYE_HOME/memory`.";
+The project's memory is in `.aye/memory`, shared through git; yours is in `AYE_HOME/memory`.";
 
 const LIST: &str = "\
 Examples:
@@ -49,9 +51,9 @@ const AGREE: &str = "\
 Examples:
   aye memory agree fix-1a2b3c4d
 
-Shows exactly what would be done and asks. What an assistant proposes and what comes with a
-project is not used on this machine before a person agreed; a fix that failed twice in a row is
-not used any more before a person agrees again. When its content changes, it is proposed again.
+Shows exactly what the fix would do, and asks. Fixes that an assistant proposes or that come
+with a project need this before they are used on this machine. So does a fix that failed twice
+in a row, and one whose content has changed.
 
 Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
 
@@ -59,10 +61,10 @@ const IMPORT: &str = "\
 Examples:
   aye memory import memory/learned/*.yaml
 
-Fixes come as words, which are only shown. A remembered yes does not say what it was for: it is
-asked for once more. Nothing is passed over without a line that says why.
+Prints a line for each entry, and the reason if it skips one. Fixes arrive as text, which is
+only shown. Remembered answers do not say what they were for, so Aye asks once more.
 
-Exit codes: 0 read, 1 a file is none of these.";
+Exit codes: 0 imported, 1 a file is not one of these.";
 
 const CHECK: &str = "\
 Examples:
@@ -73,15 +75,15 @@ Exit codes: 0 something is known, 1 nothing is.";
 
 const LEARN: &str = "\
 Examples:
-  aye memory learn                                 asks, on a terminal
+  aye memory learn                                 asks for everything
   aye memory learn --error 'manifest unknown' --meaning 'the tag is too short' --tag registry
   aye memory learn --error 'token expired' --tool oc -- oc login
   aye memory learn --error 'manifest unknown' --tool bonfire.deploy \\
       --set 'image_tag={{ args.image_tag | trim }}'
 
-With `--set` or a command it is a fix, which is carried out: the arguments change, the command
-runs first. Without it is a known issue, which is only shown. `--error` is plain words of the
-error, found whatever the case; `/…/` is a regular expression.";
+With `--set` or a command this adds a fix: Aye changes the arguments, or runs the command, and
+tries the step again. Without them it adds a known issue, which is only shown. `--error` is plain
+words of the error, in any case, or `/a regular expression/`.";
 
 const STATS: &str = "\
 Examples:
@@ -108,25 +110,25 @@ pub enum MemoryCommand {
         #[arg(value_enum)]
         what: Option<Kind>,
     },
-    /// Show an entry with everything that is known about it
+    /// Show an entry in full
     #[command(after_help = SHOW)]
     Show {
-        /// Its name, or the beginning of it
+        /// The entry's id, or the beginning of one
         id: String,
     },
     /// Forget entries
     #[command(after_help = FORGET)]
     Forget {
-        /// Their names
+        /// Ids of entries
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Look at a fix that was proposed or suspended, and agree to it
+    /// Review a proposed or suspended fix, and agree to it
     #[command(after_help = AGREE)]
     Agree {
-        /// Its name, or the beginning of it
+        /// The entry's id, or the beginning of one
         id: String,
-        /// Agree without being asked, for scripts; the id has to be the full one
+        /// Agree without a question, for scripts; needs the full id
         #[arg(short, long)]
         yes: bool,
     },
@@ -136,7 +138,7 @@ pub enum MemoryCommand {
     /// Add a known issue or a fix
     #[command(after_help = LEARN)]
     Learn(LearnArgs),
-    /// Take in files of the original memory, with a line for each entry
+    /// Import memory files of the original system
     #[command(after_help = IMPORT)]
     Import {
         /// `tool_fixes.yaml`, `tool_failures.yaml`, `usage_patterns.yaml`, `patterns.yaml`,
@@ -144,7 +146,7 @@ pub enum MemoryCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Count questions, answers by memory and heals, week by week
+    /// Count questions, remembered answers and repairs by week
     #[command(after_help = STATS)]
     Stats {
         /// How many weeks
@@ -202,7 +204,7 @@ pub struct LearnArgs {
     /// Words of the error, or `/a regular expression/`
     #[arg(long, value_name = "PATTERN")]
     pub error: Option<String>,
-    /// The tool or program, or the family of it
+    /// The tool or program, or its family: `git` for `git.push`
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
     /// Only in this skill
@@ -217,7 +219,7 @@ pub struct LearnArgs {
     /// Look something up first, with a tool that the settings mark `read_only`
     #[arg(long, value_name = "TOOL", conflicts_with = "command")]
     pub look_up: Option<String>,
-    /// What the tool is given; a template over `args`, the old arguments of the step
+    /// An argument of that tool; a template over `args`, the old arguments of the step
     #[arg(long, value_name = "NAME=VALUE", requires = "look_up")]
     pub with: Vec<String>,
     /// What the error means
@@ -226,10 +228,10 @@ pub struct LearnArgs {
     /// What to do about it, in words
     #[arg(long, value_name = "TEXT")]
     pub fix: Option<String>,
-    /// What a known issue belongs to
+    /// A tag for the known issue
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Keep it in the project's memory, for everybody who works on it
+    /// Keep it in the project's memory, for everyone who works on it
     #[arg(long, conflicts_with = "everywhere")]
     pub shared: bool,
     /// Keep it in your memory, for every project

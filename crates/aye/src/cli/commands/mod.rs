@@ -1,4 +1,7 @@
 //! One file per verb.
+//!
+//! Each file parses its options, calls one use case of `aye-runtime` and prints its typed result.
+//! Touches the terminal and standard output; nothing here decides what a run does.
 
 pub(super) mod answer;
 pub(super) mod audit;

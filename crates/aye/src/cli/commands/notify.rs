@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   aye notify test            send a test message through every channel
   aye notify test phone      through one of them
-  aye notify list            what was told lately, and what could not be
+  aye notify list            list the newest messages and whether they arrived
 
 Channels are written as `[notify.NAME]` in your own `config.toml` or in `aye.toml`;
 docs/how-to/notify.md says how.";
@@ -32,7 +32,8 @@ pub struct NotifyArgs {
 enum NotifyCommand {
     /// Send a test message through one channel, or through all of them
     #[command(after_help = "Examples:\n  aye notify test\n  aye notify test phone\n\n\
-        Exit codes: 0 every channel accepted it, 1 at least one did not, 3 there is no such channel.")]
+        Exit codes: 0 every channel accepted it, 1 at least one did not, 3 there is no such \
+        channel.")]
     Test {
         /// The channel's name
         channel: Option<String>,
@@ -60,7 +61,8 @@ fn test(channel: Option<&str>, context: &Context) -> Result<u8, Error> {
     if names.is_empty() {
         return Err(Error::not_found(
             "there is no channel here",
-            "write `[notify.NAME]` into your own `config.toml`, or `aye trust` the project that has one",
+            "write `[notify.NAME]` into your own `config.toml`, or `aye trust` the project that \
+             has one",
         ));
     }
     let paint = context.paint_out;
@@ -94,7 +96,7 @@ fn list(context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     if rows.is_empty() {
-        print_words("nothing was told yet\n")?;
+        print_words("no messages yet\n")?;
     }
     for row in rows.iter().rev() {
         print(&message_line(row, context.paint_out, context.now()))?;
@@ -130,7 +132,7 @@ pub(super) fn message_line(row: &MessageRow, paint: Paint, now: Timestamp) -> St
     let result = row.result.as_deref().filter(|_| row.state != MessageState::Sent);
     let result = result.map(|text| format!(": {}", escape_control_line(text))).unwrap_or_default();
     let state = match row.state {
-        MessageState::Waiting if row.attempts > 0 => "not told yet".to_owned(),
+        MessageState::Waiting if row.attempts > 0 => "not sent yet".to_owned(),
         MessageState::Waiting if row.due > now => format!("due {}", at(row.due)),
         MessageState::Sent | MessageState::Retracted => {
             format!("{} {}", row.state.word(), row.tried.map(at).unwrap_or_default())

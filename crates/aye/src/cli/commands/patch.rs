@@ -25,17 +25,17 @@ use super::output::{print_json, print_line, tell_people};
 
 const EXAMPLES: &str = "\
 Examples:
-  aye patch last            what was changed in the last run, into the file
-  aye patch release         the change that an assistant proposes for this skill
-  aye patch k3f9 plan --yes without asking once more";
+  aye patch last            write the changes of the last run into the file
+  aye patch release         review the change that an assistant proposes
+  aye patch k3f9 plan --yes write one step's change without asking";
 
 // Options of `aye patch`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PatchArgs {
-    /// A run's id, the beginning of one, or last; or a skill for which a change is proposed
+    /// A run's id, the beginning of one, or last; or a skill with a proposed change
     pub run: String,
-    /// The step; all that were changed if none is named
+    /// Only this step [default: every changed step]
     pub step: Option<String>,
     /// Write it without asking
     #[arg(short, long)]
@@ -53,8 +53,8 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let changed: Vec<Mended> = fixed(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {
         return Err(Error::Refused {
-            message: format!("no block was changed in run `{}` and then went well", row.id),
-            hint: Some(format!("`aye show {}` tells what happened", row.id)),
+            message: format!("run `{}` has no changed block that succeeded", row.id),
+            hint: Some(format!("`aye show {}` shows what happened", row.id)),
         });
     }
     let mut code = 0;
@@ -134,7 +134,7 @@ fn proposed(
             RunStatus::Failed => {
                 let message =
                     now.message.unwrap_or_else(|| "the change was not written".to_owned());
-                let hint = Some(format!("`aye show {}` tells more", run.id));
+                let hint = Some(format!("`aye show {}` shows more", run.id));
                 return Err(Error::Refused { message, hint });
             }
             RunStatus::Running | RunStatus::Paused => {
@@ -159,7 +159,7 @@ pub(super) fn offer(
         // A file that was changed meanwhile is its author's business.
         let Ok(patch) = Patch::of(state, &one, journal, context) else { continue };
         say(&format!(
-            "`{}` went well with a change that is in this run only:\n{}\n",
+            "`{}` succeeded with a change that only this run has:\n{}\n",
             one.step,
             escape_control_lines(&patch.diff())
         ));
@@ -168,7 +168,7 @@ pub(super) fn offer(
             patch.write()?;
             say(&format!("changed `{}` in {}\n", one.step, patch.path.display()));
         } else {
-            say(&format!("`aye patch {} {}` writes it later\n", state.run, one.step));
+            say(&format!("write it later with `aye patch {} {}`\n", state.run, one.step));
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ Examples:
   aye people add ann --rights answer,start,read
   aye people add bob --rights read --project .
   aye people list
-  aye people revoke ann           a new token and a new link; the old ones count no more
+  aye people revoke ann           a new token and link; the old ones stop working
   aye people revoke ann DEVICE    sign one browser out
   aye people remove bob
 
@@ -43,24 +43,25 @@ pub struct PeopleArgs {
 pub enum PeopleCommand {
     /// Add a person; prints a link and a token
     #[command(
-        after_help = "Examples:\n  aye people add ann --rights answer,start,read\n  aye people add me --rights answer,start,read --account $USER"
+        after_help = "Examples:\n  aye people add ann --rights answer,start,read\n  aye people \
+             add me --rights answer,start,read --account $USER"
     )]
     Add(AddArgs),
     /// List people and their browsers
     #[command(after_help = "Examples:\n  aye people list\n  aye people list --json")]
     List,
-    /// Print a new link that signs one more browser of a person in
+    /// Print a new link that signs in one browser of a person
     #[command(after_help = "Examples:\n  aye people link ann")]
     Link {
-        /// Who
+        /// The person's name
         name: String,
     },
-    /// Take a person's token, links and browsers away, or one browser
+    /// Revoke a person's token, links and browsers, or one browser
     #[command(
         after_help = "Examples:\n  aye people revoke ann\n  aye people revoke ann 0f3c9a7715b2"
     )]
     Revoke {
-        /// Who
+        /// The person's name
         name: String,
         /// Only this browser
         device: Option<String>,
@@ -68,7 +69,7 @@ pub enum PeopleCommand {
     /// Remove a person
     #[command(after_help = "Examples:\n  aye people remove ann")]
     Remove {
-        /// Who
+        /// The person's name
         name: String,
     },
 }
@@ -76,7 +77,7 @@ pub enum PeopleCommand {
 // Options of `aye people add`.
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// The name that answers carry and that `by: [names]` means
+    /// The name that is recorded with answers and used in `by: [names]`
     pub name: String,
     /// What they may do: answer questions, start runs, or only read
     #[arg(
@@ -87,10 +88,10 @@ pub struct AddArgs {
         value_parser = PossibleValuesParser::new(Right::ALL.map(Right::word))
     )]
     pub rights: Vec<String>,
-    /// Only this project, by its directory; may be given several times
+    /// Only this project, by its directory; repeat for more
     #[arg(long, value_name = "DIR")]
     pub project: Vec<PathBuf>,
-    /// The account of this machine that is theirs
+    /// Their account on this machine
     #[arg(long, value_name = "USER")]
     pub account: Option<String>,
     /// Do not ask

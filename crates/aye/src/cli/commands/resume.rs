@@ -27,7 +27,7 @@ Examples:
 pub struct ResumeArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
-    /// A secret input, NAME=VALUE: secrets are not kept in the journal
+    /// Set a secret input again, NAME=VALUE: the journal does not keep secrets
     #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Never ask on this terminal; pause instead
@@ -74,7 +74,7 @@ pub(super) fn ask_for_secrets(
         if secrets.contains_key(name) {
             continue;
         }
-        let why = format!("Secrets are not kept in the journal: `{name}` is needed again.");
+        let why = format!("The journal does not keep secrets: enter `{name}` again.");
         match missing::secret(name, &why, context)? {
             Told::Value(value) => secrets.insert(name.to_owned(), value),
             Told::Nobody => break,

@@ -26,7 +26,7 @@ Examples:
 pub struct RetryArgs {
     /// A run's id, the beginning of one, or last
     pub run: String,
-    /// The step; it has to be the one that failed
+    /// The step that failed
     pub step: Option<String>,
     /// What the step is given differently
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct RetryArgs {
         requires = "set"
     )]
     pub remember: Option<Reach>,
-    /// A secret input that the journal does not keep: NAME=VALUE; repeat it
+    /// Set a secret input again, NAME=VALUE: the journal does not keep secrets
     #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Never ask on this terminal

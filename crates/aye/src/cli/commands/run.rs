@@ -38,7 +38,7 @@ Examples:
 pub struct RunArgs {
     /// A skill's name, a file, or FILE#NAME
     pub skill: String,
-    /// An input, NAME=VALUE; may be given several times
+    /// Set an input, NAME=VALUE; repeat for more
     #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,
     /// Inputs from a JSON file, or - for standard input
@@ -62,7 +62,7 @@ pub struct RunArgs {
     /// Run in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
-    /// Refuse instead of waiting if another run has the name of its `concurrency`
+    /// Fail instead of waiting if another run holds its `concurrency` name
     #[arg(long)]
     pub no_wait: bool,
     /// The environment it runs against, e.g. stage or production

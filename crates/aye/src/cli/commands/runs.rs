@@ -44,7 +44,7 @@ pub struct RunsArgs {
 // What else to do with runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// Forget finished runs that are older than a time
+    /// Remove old finished runs
     Prune(PruneArgs),
 }
 
@@ -55,7 +55,7 @@ pub struct PruneArgs {
     /// How old, e.g. 30d or 12h [default: as each run's project sets `keep`, else 30d]
     #[arg(long, value_name = "TIME")]
     pub older_than: Option<String>,
-    /// Only say what would go
+    /// Show what would be removed; remove nothing
     #[arg(long, env = environment::DRY_RUN, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub dry_run: bool,
 }

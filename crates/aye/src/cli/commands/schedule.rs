@@ -64,7 +64,7 @@ struct AddArgs {
     /// When, such as 'Mon 09:00'
     #[arg(long, value_name = "TIME")]
     at: String,
-    /// An input, NAME=VALUE; may be given several times
+    /// Set an input, NAME=VALUE; repeat for more
     #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     inputs: Vec<String>,
     /// The schedule's name [default: the skill's]
@@ -156,7 +156,11 @@ fn shown(one: &ListedSchedule, context: &Context) -> String {
             let next = next.to_zoned(TimeZone::system()).strftime("%a %Y-%m-%d %H:%M").to_string();
             paint.text(Tone::Dim, &format!("next {next}"))
         }
-        None => paint.text(Tone::Warn, "its timer or line is gone; remove it and add it again"),
+        None => paint.text(
+            Tone::Warn,
+            "its timer or crontab line is gone; remove it and add it \
+             again",
+        ),
     };
     let mut words = vec![escape_control_line(&schedule.skill)];
     words.extend(schedule.inputs.iter().map(|input| escape_control_line(input)));

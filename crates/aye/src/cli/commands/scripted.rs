@@ -1,5 +1,7 @@
 //! What `confirm`, `choose` and `input` share: a question without a run, or in
 //! a run of its own (`journalled`).
+//!
+//! Touches the terminal; the answer goes to standard output or the exit code.
 
 mod journalled;
 
@@ -36,10 +38,11 @@ pub struct Asking {
     /// A heading above the message
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// How long to wait, such as 30s; then the default, or exit code 124. 0 waits [default: 5m]
+    /// How long to wait, such as 30s; then take the default or exit with 124. 0 is no limit
+    /// [default: 5m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Do not ask: answer yes, or the default
+    /// Do not ask; answer yes, or the default
     #[arg(short, long)]
     pub yes: bool,
     /// Take the default when there is no terminal, instead of exit code 6
@@ -116,7 +119,7 @@ pub(super) fn ask(
     let limit = limit(asking, &context.settings.ask)?;
     if asking.yes && yes.is_none() {
         let hint = "give a `--default` as well";
-        return Err(Error::usage("`--yes` has nothing to answer with", hint));
+        return Err(Error::usage("`--yes` has no answer to give", hint));
     }
     let began = Instant::now();
     if asking.journal {

@@ -1,4 +1,7 @@
 //! `aye serve`.
+//!
+//! Starts the server, opens its page (`open`) or writes a systemd unit (`install`). Touches that
+//! file; the server is in `crate::serve`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -119,7 +122,8 @@ impl ListenArgs {
 pub enum ServeCommand {
     /// Open the page of the running server, signed in
     #[command(
-        after_help = "Examples:\n  aye serve open\n  aye serve open --print    only say where the file is"
+        after_help = "Examples:\n  aye serve open\n  aye serve open --print    print the path of \
+             a file that opens the page"
     )]
     Open(open::OpenArgs),
     /// Write a systemd user unit that keeps the server running

@@ -1,4 +1,6 @@
-//! `aye tools`.
+//! `aye tools`: lists and calls the tools of a project, and trusts its servers.
+//!
+//! One file for each subcommand. Touches tool servers and agreements, through the runtime.
 
 mod agree;
 mod call;
@@ -12,11 +14,11 @@ use aye_runtime::tools::{ToolError, Tools, Trust, World};
 
 const EXAMPLES: &str = "\
 Examples:
-  aye tools list                              what this project's tools are
-  aye tools trust git                         look at a server's command and agree to it
+  aye tools list                              list this project's tools
+  aye tools trust git                         review a server's command and trust it
   aye tools call git.git_status -a repo_path=.
 
-Tools stand in `aye.toml`: `[tools.git]` with `server = [\"uvx\", \"mcp-server-git\"]` is an MCP
+Tools are set up in `aye.toml`: `[tools.git]` with `server = [\"uvx\", \"mcp-server-git\"]` is an MCP
 server, `[tools.deploy]` with `command = [\"./deploy\", \"{{ args.environment }}\"]` a command.";
 
 const LIST: &str = "\
@@ -36,14 +38,13 @@ Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is no
 
 const TRUST: &str = "\
 Examples:
-  aye tools trust           look at every server that is not trusted yet
+  aye tools trust           review every server that is not trusted yet
   aye tools trust git
   aye tools trust git --yes    agree without being asked, for scripts
 
-What is agreed to is the command as it is now, in this workspace; when it changes, you are
-asked again.";
+You trust the command as it is now, in this workspace. If it changes, Aye asks again.";
 
-const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it is started";
+const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it starts";
 
 // Options of `aye tools`.
 #[derive(Debug, Args)]
@@ -60,13 +61,13 @@ pub enum ToolsCommand {
     /// List the tools of this project
     #[command(after_help = LIST)]
     List {
-        /// Only those of this server
+        /// Only this server's tools
         server: Option<String>,
     },
     /// Call a tool
     #[command(after_help = CALL)]
     Call(CallArgs),
-    /// Look at what a server would start, and agree to it
+    /// Review what a server would start, and trust it
     #[command(after_help = TRUST)]
     Trust {
         /// Only this server
@@ -75,7 +76,7 @@ pub enum ToolsCommand {
         #[arg(short, long)]
         yes: bool,
     },
-    /// Take back the agreement to start a server
+    /// Stop trusting a server
     #[command(after_help = FORGET)]
     Forget {
         /// The server
@@ -88,7 +89,7 @@ pub enum ToolsCommand {
 pub struct CallArgs {
     /// `server.tool`, a tool that only one server has, or a command of `aye.toml`
     pub name: String,
-    /// An argument; text that is a number or a truth value becomes one where the tool wants it
+    /// Set an argument, NAME=VALUE; converted to the type that the tool expects
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub arg: Vec<String>,
     /// All arguments as one JSON object; `-` reads it from standard input

@@ -19,15 +19,16 @@ use super::scripted::{Asked, Asking, ask};
 
 const EXAMPLES: &str = "\
 Examples:
-  aye trust                 look at this project and say that it is yours to run
+  aye trust                 review this project and trust it
   aye trust ~/src/infra
-  aye trust --yes           agree without being asked, for scripts
-  aye trust --list          every directory that is trusted
-  aye trust --remove        take it back, with everything that was agreed to
+  aye trust --yes           trust it without a question, for scripts
+  aye trust --list          list trusted directories
+  aye trust --remove        stop trusting it
 
-An assistant starts nothing of a project that is not trusted. `aye run` runs the skill's own
-steps there; servers, heal rules, the advisor and a looser policy of its `aye.toml` are left out
-until you agree to them. When one of them changes, you are shown the difference and asked again.
+Assistants, schedules and the server start skills of trusted projects only. `aye run` runs a
+skill of any project, but ignores tool servers, heal rules, notification channels, the advisor
+and looser limits in its `aye.toml` until you trust it. If one of these changes later, Aye shows
+the difference and asks again.
 
 Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
 
@@ -37,13 +38,13 @@ Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
 pub struct TrustArgs {
     /// The project [default: the working directory]
     pub directory: Option<PathBuf>,
-    /// Agree without being asked
+    /// Trust it without a question
     #[arg(short, long, conflicts_with_all = ["list", "remove"])]
     pub yes: bool,
-    /// List the directories that are trusted
+    /// List trusted directories
     #[arg(long, conflicts_with_all = ["remove", "directory"])]
     pub list: bool,
-    /// Take back that it is trusted, and everything agreed to in it
+    /// Stop trusting it, and forget everything you agreed to in it
     #[arg(long)]
     pub remove: bool,
 }
@@ -149,7 +150,7 @@ fn decide(context: &Context, powers: &[Power], shown: &str, yes: bool) -> Result
     let message = match book.read()?.trusted {
         true => "This has changed. Trust it as it is now?".to_owned(),
         false => {
-            format!("Is `{}` yours to run?", escape_control_line(&book.root().to_string_lossy()))
+            format!("Trust `{}`?", escape_control_line(&book.root().to_string_lossy()))
         }
     };
     let waits = format!("`{}` is not trusted yet", book.root().display());

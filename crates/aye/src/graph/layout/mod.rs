@@ -12,6 +12,8 @@
 //!
 //! Arrows that pass through a layer on their way to the same box share their
 //! bends: ten steps that lead to `failed` make one trunk, not ten wires.
+//!
+//! Touches nothing. `svg` draws the result.
 
 mod align;
 mod fold;

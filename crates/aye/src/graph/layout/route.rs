@@ -1,4 +1,6 @@
-//! The arrows.
+//! The arrows of a drawing: how each gets from box to box.
+//!
+//! `back` has those that lead back. Touches nothing; `svg` draws them.
 
 use std::collections::HashMap;
 

@@ -3,6 +3,8 @@
 //! [`look`] measures and draws the boxes, `layout` finds their places,
 //! [`plain`] gives them colours that every viewer knows, and [`STYLE`] makes
 //! it readable on light and on dark pages.
+//!
+//! Touches nothing. The page and the editor show it as it is.
 
 mod look;
 mod plain;

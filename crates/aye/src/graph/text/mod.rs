@@ -3,6 +3,8 @@
 //! `spine` puts the steps in reading order: what follows when all goes well
 //! stands beneath, every other way is a line of its own. `ink` has the
 //! glyphs and colours.
+//!
+//! Touches nothing. `aye graph` prints it.
 
 mod ink;
 mod spine;

@@ -258,7 +258,7 @@ fn advise(server: &ServerState, handle: &Handle, advice: Advice) -> Result<(), E
         Sent::Accepted | Sent::AcceptedUndriven => Ok(()),
         Sent::Refused(why) => Err(Error::Refused {
             message: format!("the advice on `{}` was not taken: {why}", row.id),
-            hint: Some("`skill_status` tells where the run is".to_owned()),
+            hint: Some("`skill_status` shows the run".to_owned()),
         }),
     }
 }

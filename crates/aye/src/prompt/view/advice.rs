@@ -76,7 +76,7 @@ pub(super) fn awaited(beside: Option<&Beside>, look: Look) -> Option<String> {
 /// Why there is none.
 pub(super) fn missing(beside: Option<&Beside>) -> Option<String> {
     match beside? {
-        Beside { name, news: News::Failed(why) } => Some(format!("{name} gave none: {why}")),
+        Beside { name, news: News::Failed(why) } => Some(format!("none from {name}: {why}")),
         Beside { .. } => None,
     }
 }

@@ -246,7 +246,7 @@ impl Lanes {
 fn waits(state: &State) -> Option<String> {
     let (name, waiting) = state.waits_for_name()?;
     let name = escape_control_line(name);
-    Some(format!("for run {}, which has the name `{name}`", waiting.holder))
+    Some(format!("for run {}, which holds the name `{name}`", waiting.holder))
 }
 
 /// Whether a step has ended, or was left out.

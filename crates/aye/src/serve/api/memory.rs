@@ -97,7 +97,10 @@ pub(super) fn project(
 ) -> Result<Runtime, Problem> {
     // The account's own memory stands beside each project's: it is for those who see all.
     if !identity.projects().is_empty() {
-        let detail = format!("`{}` sees some projects, and memory is of all", identity.name);
+        let detail = format!(
+            "`{}` may see some projects only, and memory covers all of them",
+            identity.name
+        );
         return Err(Problem::new(Code::Forbidden, detail));
     }
     let projects = server.projects(identity)?;

@@ -1,5 +1,7 @@
 //! The HTTP API: one file a family. A handler reads the request, calls a use
 //! case and writes its result.
+//!
+//! Touches nothing itself; `openapi` describes the same handlers.
 
 mod extract;
 mod health;

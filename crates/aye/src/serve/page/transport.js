@@ -109,7 +109,7 @@ export class Transport {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id);
-        reject(new ApiError("timeout", "the server did not reply; look at what became of it before you try again"));
+        reject(new ApiError("timeout", "the server did not reply; check what happened before you try again"));
       }, COMMAND_LIMIT);
       this.#pending.set(id, { resolve, reject, timer });
       this.#socket.send(JSON.stringify({ id, type, ...fields }));
@@ -161,7 +161,7 @@ export class Transport {
     this.#socket = null;
     for (const { reject, timer } of this.#pending.values()) {
       clearTimeout(timer);
-      reject(new ApiError("offline", "the connection was lost before the server replied; look at what became of it"));
+      reject(new ApiError("offline", "the connection was lost before the server replied; check what happened"));
     }
     this.#pending.clear();
     this.#become(false);

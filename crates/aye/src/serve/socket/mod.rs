@@ -8,6 +8,8 @@
 //!               v  |
 //!             command: answer, hold, release, cancel, retry, start, show, follow, unfollow
 //! ```
+//!
+//! Touches the socket of its client; commands go through the use cases.
 
 mod catch_up;
 mod command;

@@ -98,7 +98,7 @@ fn so_it_is_with_skills_in_skills() {
     let skill = "name: s\nsteps:\n  - { name: sub, skill: inner.yaml, inputs: { what: b } }\n";
     let place = failing(skill);
     let refused = place.aye(&["retry", "last", "--set", "what=c"]);
-    assert!(refused.all().contains("would be done again"), "{}", refused.all());
+    assert!(refused.all().contains("would do all of it again"), "{}", refused.all());
     place.write("fine", "");
     let ran = place.aye(&["retry", "last"]);
     assert_eq!(ran.code, 0, "{}", ran.all());

@@ -59,7 +59,7 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     let question = inbox[0]["question"].as_str().unwrap().to_owned();
     let without = place.aye(&["answer", &question, "proceed", "--no-input"]);
     assert_eq!(without.code, 2, "{}", without.all());
-    assert!(without.stderr.contains("wants a one-time code"), "{}", without.all());
+    assert!(without.stderr.contains("needs a one-time code"), "{}", without.all());
     let wrong = place.aye(&["answer", &question, "proceed", "--code", "000000", "--no-input"]);
     assert_eq!(wrong.code, 1, "{}", wrong.all());
     assert!(wrong.stderr.contains("the code is wrong"), "{}", wrong.all());

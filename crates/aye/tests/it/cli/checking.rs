@@ -219,7 +219,7 @@ states:
        |
     hint: add `inputs: { host: … }`
 
-    warning[no-end]: no way leads to a final state
+    warning[no-end]: no path leads to a final state
       --> round.yaml:2:10
        |
      2 | initial: a

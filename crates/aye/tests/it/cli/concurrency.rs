@@ -73,7 +73,7 @@ fn a_second_run_waits_every_view_says_for_which_and_it_goes_on_when_the_name_is_
     let runs = place.aye(&["runs"]).ok().stdout;
     assert!(runs.contains(&format!("waits for run {first} (deploy-stage)")), "{runs}");
     let shown = place.aye(&["show", &run]).ok().stdout;
-    let words = format!("waits for run {first}: it has the name `deploy-stage`");
+    let words = format!("waits for run {first}: it holds the name `deploy-stage`");
     assert!(shown.contains(&words) && shown.contains(&format!("aye cancel {first}")), "{shown}");
     let shown = place.aye(&["show", &run, "--json"]).ok().json();
     assert_eq!(shown["status"], "queued");
@@ -90,7 +90,7 @@ fn a_second_run_waits_every_view_says_for_which_and_it_goes_on_when_the_name_is_
     let ran = place.finish(second).ok();
     assert!(ran.stderr.contains(&words) || ran.stdout.contains(&words), "{}", ran.all());
     assert!(ran.all().contains("ends that run"), "{}", ran.all());
-    assert!(ran.all().contains("has the name `deploy-stage` after"), "{}", ran.all());
+    assert!(ran.all().contains("holds the name `deploy-stage` after"), "{}", ran.all());
     assert_eq!(place.read("log"), "first\nsecond\n");
     assert_eq!(listed(&place, &first)["status"], "completed");
     place.aye(&["audit"]).ok();
@@ -104,7 +104,7 @@ fn no_wait_refuses_with_the_id_of_the_holder_and_begins_nothing() {
         let args = [&["run", "deploy.yaml", "--no-wait"][..], more].concat();
         let ran = place.aye(&args);
         assert_eq!(ran.code, 1, "{}", ran.all());
-        let said = format!("error: run `{first}` has the name `deploy-stage`");
+        let said = format!("error: run `{first}` holds the name `deploy-stage`");
         assert!(ran.stderr.contains(&said), "{}", ran.stderr);
         assert!(ran.stderr.contains(&format!("aye cancel {first}")), "{}", ran.stderr);
     }
@@ -145,7 +145,7 @@ fn a_run_that_waits_can_be_cancelled_and_runs_nothing() {
     place.aye(&["cancel", &second]).ok();
     stands(&place, &second, "cancelled");
     assert!(!place.work().join("tidied").exists(), "it had nothing to tidy");
-    // The same where nobody drives it.
+    // The same where no process drives it.
     let third = detached(&place, "third");
     stands(&place, &third, "queued");
     kill_process(driver(&place, &third).unwrap(), Signal::KILL).unwrap();
@@ -167,7 +167,7 @@ fn a_run_that_is_paused_or_was_killed_keeps_its_name_until_it_ends() {
     stands(&place, &first, "cut-off");
     let refused = |place: &Place| {
         let ran = place.aye(&["run", "deploy.yaml", "--no-wait"]);
-        assert!(ran.stderr.contains(&format!("run `{first}` has the name")), "{}", ran.all());
+        assert!(ran.stderr.contains(&format!("run `{first}` holds the name")), "{}", ran.all());
     };
     refused(&place);
     // What became of the step that was cut off is asked: the run is paused.
@@ -234,7 +234,7 @@ fn ctrl_c_pauses_a_run_that_waits_and_resuming_waits_again() {
     signal(&second, Signal::INT);
     let ran = place.finish(second);
     assert_eq!(ran.code, 130, "{}", ran.all());
-    let words = format!("is paused; it waited for run {first}: it has the name `deploy-stage`");
+    let words = format!("is paused; it waited for run {first}: it holds the name `deploy-stage`");
     assert!(ran.all().contains("is paused; it waited for run"), "{}\n{words}", ran.all());
     assert_eq!(listed(&place, &run)["status"], "paused");
     let again = place.start(&["resume", &run, "-q"]);

@@ -188,7 +188,7 @@ fn a_killed_background_run_leaves_nothing_and_can_be_taken_up() {
     let step = Pid::from_raw(place.read("pid").trim().parse().unwrap()).unwrap();
     kill_process(driver(&place, &run).unwrap(), Signal::KILL).unwrap();
     until("the step has ended", || rustix::process::test_kill_process(step).is_err());
-    until("nobody drives it", || driver(&place, &run).is_none());
+    until("no process drives it", || driver(&place, &run).is_none());
     std::fs::remove_file(place.work().join("pid")).unwrap();
     place.aye(&["resume", &run, "--detach"]).ok();
     until("the step again", || place.read("pid").ends_with('\n'));

@@ -49,7 +49,7 @@ fn the_plan_is_shown_and_nothing_runs() {
       3. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of stage" 'a b'
     3 steps, no questions
-    warning: `wipe` cannot be undone and asks nobody
+    warning: `wipe` is destructive and has no question before it
     warning: `wipe` uses `rm -rf`
     --- exit 0
     "#);
@@ -94,7 +94,7 @@ fn the_plan_as_json() {
       ],
       "questions": 0,
       "warnings": [
-        "`wipe` cannot be undone and asks nobody",
+        "`wipe` is destructive and has no question before it",
         "`wipe` uses `rm -rf`",
         "`wipe` alone leaves out the question of `never` before it"
       ]
@@ -122,7 +122,7 @@ fn a_part_of_the_plan() {
       2. wipe destructive at most DURATION (default)
          ▸ rm -rf "the {{ seen }} of moon" 'a b'
     2 steps, 1 question
-    warning: `wipe` cannot be undone and asks nobody
+    warning: `wipe` is destructive and has no question before it
     warning: `wipe` uses `rm -rf`
     --- exit 0
     "#);

@@ -160,7 +160,7 @@ fn check_warns_where_a_no_runs_the_failure_handler() {
     };
     place.write("skill.yaml", &skill(""));
     let said = place.aye(&["check", "skill.yaml"]).ok().stdout;
-    let warning = "warning[decline-fails]: saying no at `ship`, or nothing, leads to `undo`\n  --> skill.yaml:4:3\n";
+    let warning = "warning[decline-fails]: a no at `ship`, or no answer, leads to `undo`\n  --> skill.yaml:4:3\n";
     assert!(said.contains(warning), "{said}");
     assert!(said.contains("hint: add `declined: …` to its transitions"), "{said}");
     place.write("skill.yaml", &skill(", declined: done"));

@@ -165,5 +165,5 @@ fn a_worker_that_is_killed_fails_the_step_and_not_the_run() {
     until("the run ends", || child.try_wait().unwrap().is_some());
     let ran = place.finish(child);
     assert_eq!(place.read("out"), "got 5\n", "{}", ran.all());
-    assert!(ran.all().contains("broke down"), "{}", ran.all());
+    assert!(ran.all().contains("interpreter crashed"), "{}", ran.all());
 }

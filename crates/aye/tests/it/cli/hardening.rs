@@ -97,7 +97,7 @@ fn cancelling_a_cut_off_run_ends_what_it_left_behind() {
     kill(child.id());
     engines.into_iter().for_each(kill);
     child.wait().unwrap();
-    wait_for("nobody drives it", || {
+    wait_for("no process drives it", || {
         !place.home().join(format!("locks/{run}.lock")).exists() || {
             place.aye(&["runs", "--json"]).ok().json()[0]["driven"] == false
         }

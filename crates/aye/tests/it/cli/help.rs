@@ -26,9 +26,9 @@ fn the_overview() {
     Answer questions:
       inbox        List the questions that wait for an answer
       answer       Answer a question from anywhere
-      auth         Set up the second factor for questions that want one
+      auth         Set up a second factor for questions that need one
 
-    See what happens and what happened:
+    Inspect runs:
       runs         List runs, or prune old ones
       show         Show a run: its steps, decisions and outputs
       logs         Show what the steps of a run wrote
@@ -46,7 +46,7 @@ fn the_overview() {
 
     Ask in shell scripts:
       confirm      Ask yes or no, for shell scripts
-      choose       Ask for one of several, for shell scripts
+      choose       Ask for one of several options, for shell scripts
       input        Ask for text, for shell scripts
 
     Assistants, tools, memory and server:
@@ -58,7 +58,7 @@ fn the_overview() {
 
     Set up:
       doctor       Check the setup, and which assistants have connected
-      trust        Say that a project is yours to run
+      trust        Trust a project, so that others can start its skills for you
       notify       Test notification channels and list what was sent
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command
@@ -67,9 +67,9 @@ fn the_overview() {
           --home <DIR>    Where journal and logs are kept [default: ~/.local/state/aye] [env: AYE_HOME]
           --color <WHEN>  When to use colours: auto, always or never [env: AYE_COLOR] [default: auto]
           --json          Print JSON for programs [env: AYE_JSON]
-      -q, --quiet         Say less: only the steps' output, and what went wrong [env: AYE_QUIET]
-      -v, --verbose       Say more: every event [env: AYE_VERBOSE]
-          --plain         Plain lines, no moving parts, ASCII: for screen readers and logs [env:
+      -q, --quiet         Print less: only the output of steps, and problems [env: AYE_QUIET]
+      -v, --verbose       Print more: every event [env: AYE_VERBOSE]
+          --plain         Plain ASCII lines, no live display: for screen readers and logs [env:
                           AYE_PLAIN]
       -h, --help          Print help
       -V, --version       Print version

@@ -119,7 +119,7 @@ fn a_damaged_database_is_told() {
     assert_snapshot!(place.aye(&["run", "s.yaml"]).all(), @r"
     --- stderr
     error: `PLACE/home/journal.db` is damaged: file is not a database
-    hint: move `journal.db` and `journal.db-wal` away; put a backup in their place, or start afresh
+    hint: move `journal.db` and `journal.db-wal` away, then restore a backup or start with an empty journal
     --- exit 4
     ");
     assert!(!place.work().join("ran").exists());
@@ -132,7 +132,7 @@ fn without_any_home_it_says_what_to_set() {
     command.env_remove("HOME").env_remove("AYE_HOME");
     assert_snapshot!(Ran::of(command.output().unwrap(), &place).all(), @r"
     --- stderr
-    error: there is no home directory to keep the journal in
+    error: cannot find a home directory for the journal
     hint: set `AYE_HOME` or give `--home DIR`
     --- exit 2
     ");
@@ -198,7 +198,7 @@ fn mistakes_in_the_settings_are_placed() {
      2 | keep = 3
        |        ^
        |
-    hint: a time has its unit, in quotes: `"DURATION"` for seconds, `"DURATION"` for milliseconds
+    hint: write a time with its unit, in quotes: `"DURATION"` for seconds, `"DURATION"` for milliseconds
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     --- exit 2
     "#);

@@ -73,7 +73,7 @@ fn files_that_hold_no_inputs_are_refused() {
     place.write("list.json", "[1]");
     assert_snapshot!(place.aye(&["run", "takes.yaml", "--inputs", "list.json"]).all(), @r#"
     --- stderr
-    error: `list.json` holds no inputs: invalid type: sequence, expected a map at line 1 column 0
+    error: cannot read inputs from `list.json`: invalid type: sequence, expected a map at line 1 column 0
     hint: write a JSON object: {"name": "value"}
     --- exit 2
     "#);
@@ -86,7 +86,7 @@ fn files_that_hold_no_inputs_are_refused() {
     let ran = place.aye_with_input(&["run", "takes.yaml", "--inputs", "-"], "{");
     assert_snapshot!(ran.all(), @r#"
     --- stderr
-    error: `-` holds no inputs: EOF while parsing an object at line 1 column 1
+    error: cannot read inputs from `-`: EOF while parsing an object at line 1 column 1
     hint: write a JSON object: {"name": "value"}
     --- exit 2
     "#);

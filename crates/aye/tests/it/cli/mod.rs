@@ -49,6 +49,7 @@ mod resuming;
 mod running;
 mod runs;
 mod schedules;
+mod settings_page;
 mod skills;
 mod slots;
 mod stats;

@@ -11,12 +11,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn page(name: &str) -> String {
+pub(super) fn page(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The fenced blocks of a language.
-fn blocks(page: &str, language: &str) -> Vec<String> {
+pub(super) fn blocks(page: &str, language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
@@ -167,6 +167,36 @@ fn the_guide_names_every_key_of_the_schema() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+/// Guides and reference: every whole skill passes `aye check`, and every block of settings is read.
+#[test]
+fn every_skill_and_setting_of_the_pages_is_valid() {
+    let (mut skills, mut settings) = (0, 0);
+    for folder in ["tutorials", "how-to", "reference", "explanation"] {
+        for entry in std::fs::read_dir(root().join("docs").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            // The pages that are followed from top to end show what goes wrong, too.
+            if path.extension().is_none_or(|kind| kind != "md") || path.ends_with("moving.md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let place = Place::new();
+            for skill in blocks(&text, "yaml").iter().filter(|block| block.starts_with("name: ")) {
+                place.write("skill.yaml", skill);
+                let ran = place.aye(&["check", "skill.yaml"]);
+                assert_eq!(ran.code, 0, "{}\n{skill}\n{}", path.display(), ran.all());
+                skills += 1;
+            }
+            for block in blocks(&text, "toml") {
+                place.write("aye.toml", &block);
+                let ran = place.aye(&["runs"]);
+                assert_eq!(ran.code, 0, "{}\n{block}\n{}", path.display(), ran.all());
+                settings += 1;
+            }
+        }
+    }
+    assert!(skills > 20 && settings > 20, "{skills} skills, {settings} settings");
 }
 
 /// The reference of every command, from the options themselves.

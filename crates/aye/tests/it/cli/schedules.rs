@@ -173,7 +173,7 @@ fn a_project_that_nobody_trusts_is_not_scheduled_and_not_run() {
     let ran = add(&place, &["--at", "daily", "-i", "who=a"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("is not trusted"), "{}", ran.all());
-    assert!(ran.stderr.contains("hint: say that it is yours to run: `aye trust"), "{}", ran.all());
+    assert!(ran.stderr.contains("hint: trust it: `aye trust"), "{}", ran.all());
     // Nor is one that was trusted when the schedule was added.
     let ran = place.aye(&["run", "hello", "-i", "who=a", "--detach", "--schedule", "x"]);
     assert_eq!(ran.code, 1, "{}", ran.all());

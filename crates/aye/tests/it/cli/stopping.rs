@@ -39,12 +39,12 @@ fn an_interrupt_pauses_the_run_and_is_130() {
     signal(&child, Signal::INT);
     let ran = place.finish(child);
     // A second for `INT`, five for `TERM`.
-    assert!(ran.stderr.contains("does not end within 6.0s is killed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("what still runs after 6.0s is killed"), "{}", ran.stderr);
     assert_snapshot!(ran.all(), @r"
     --- stderr
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
-    stopping; what does not end within DURATION is killed, at once if told again
+    stopping; what still runs after DURATION is killed, or at once on a second signal
     ? first  Aye was told to stop while the step ran
     ‖ interrupted by SIGINT
     ‖ long is paused  0 steps done
@@ -73,7 +73,7 @@ fn a_polite_kill_is_143_a_hangup_129_and_a_quit_131() {
         let ran = place.finish(child);
         assert_eq!(ran.code, code, "{}", ran.all());
         assert!(ran.stderr.contains(&format!("interrupted by {name}")), "{}", ran.all());
-        assert!(ran.stderr.contains("does not end within 5.0s is killed"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("what still runs after 5.0s is killed"), "{}", ran.stderr);
     }
 }
 
@@ -102,7 +102,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     assert_snapshot!(place.aye(&["cancel", "last"]).all(), @r"
     --- stderr
     error: run `RUN` has ended already: it was cancelled
-    hint: `aye show RUN` tells how
+    hint: `aye show RUN` shows how
     --- exit 1
     ");
 }

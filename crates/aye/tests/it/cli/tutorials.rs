@@ -94,7 +94,9 @@ fn follow(page: &str) {
                 }
                 real.push_str(&block);
             }
-            None => real.push_str(&session(&place, &block)),
+            None if info == "console" => real.push_str(&session(&place, &block)),
+            // Shown, and not run.
+            None => real.push_str(&block),
         }
         real.push_str("```\n");
     }
@@ -152,4 +154,24 @@ fn a_secret_from_the_environment() {
 #[test]
 fn keys_of_other_tools_are_named() {
     follow("how-to/moving.md");
+}
+
+#[test]
+fn a_program_that_may_not_run() {
+    follow("how-to/policies.md");
+}
+
+#[test]
+fn every_exit_code() {
+    follow("reference/exit-codes.md");
+}
+
+#[test]
+fn a_decision_that_two_people_make() {
+    follow("how-to/two-approvers.md");
+}
+
+#[test]
+fn three_assistants_are_connected() {
+    follow("how-to/assistants.md");
 }

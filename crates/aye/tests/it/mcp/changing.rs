@@ -120,8 +120,8 @@ fn what_cannot_be_proposed_is_refused_with_what_to_do() {
         ("", "x", "is empty"),
         ("touch shipped", "touch \u{1b}[2J", "control character"),
         ("name: ship", "nam: ship", "would have errors"),
-        ("[][0]}", &format!("1}}{long}"), "nobody reads as many"),
-        ("touch shipped", "touch shipped", "nothing that can be seen"),
+        ("[][0]}", &format!("1}}{long}"), "that is too many to review"),
+        ("touch shipped", "touch shipped", "the change would be invisible"),
     ] {
         let args = json!({ "skill": "plan", "old": old, "new": new, "about": "x" });
         let why = client.call("skill_change", args).refused();

@@ -329,7 +329,7 @@ steps:
     let told = started.ok();
     assert_eq!(told["status"], "running", "{told}");
     let message = told["message"].as_str().unwrap();
-    let words = format!("waits for run {first}: one run at a time has the name `one`");
+    let words = format!("waits for run {first}: one run at a time holds the name `one`");
     assert!(message.contains(&words), "{message}");
     let listed = client.call("run_list", json!({ "status": "queued" })).text();
     assert!(listed.contains("queued: hold"), "{listed}");

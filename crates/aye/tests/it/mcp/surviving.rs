@@ -70,7 +70,7 @@ fn an_answer_takes_up_a_run_whose_driver_was_killed() {
     let asks = client.run("go");
     let run = desk.last();
     kill_process(driver(&desk, &run).expect("someone drives it"), Signal::KILL).unwrap();
-    until("nobody drives it", || driver(&desk, &run).is_none());
+    until("no process drives it", || driver(&desk, &run).is_none());
     let looked = client.call("skill_status", json!({ "execution_id": asks.id() })).ok();
     assert_eq!(
         (&looked["status"], &looked["driven"]),

@@ -46,7 +46,7 @@ fn what_nobody_marked_and_what_nobody_trusts_is_not_tried() {
     desk.aye(&["trust", "--yes"]).ok();
     let mut client = Client::new(&desk);
     let why = client.call("tool_try", json!({ "tool": "write" })).refused();
-    assert!(why.contains("no settings say that `write` only looks"), "{why}");
+    assert!(why.contains("no settings mark `write` as `read_only`"), "{why}");
     assert!(why.contains("read_only = true"), "{why}");
     let why = client.call("tool_try", json!({ "tool": "nothing" })).refused();
     assert!(why.contains("there is no tool `nothing`"), "{why}");
@@ -57,6 +57,6 @@ fn what_nobody_marked_and_what_nobody_trusts_is_not_tried() {
     desk.write("aye.toml", &marked);
     let mut client = Client::new(&desk);
     let why = client.call("tool_try", json!({ "tool": "write" })).refused();
-    assert!(why.contains("only looks"), "{why}");
+    assert!(why.contains("as `read_only`"), "{why}");
     assert!(!desk.work().join("written").exists());
 }

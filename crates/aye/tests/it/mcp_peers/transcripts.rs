@@ -217,8 +217,8 @@ const INTRODUCTION: &str = "\
 # Transcripts
 
 What an assistant sees, as the tests played it with the SDKs for Python and TypeScript of both eras, \
-over stdio and HTTP: all of them were told the same. Ids, times and names are replaced by words in \
-capitals. Written by `AYE_UPDATE=1 ./test transcripts`.
+over stdio and HTTP: all of them got the same results. Ids, times and names are replaced by words \
+in capitals. Written by `AYE_UPDATE=1 ./test transcripts`.
 ";
 
 fn matches_the_page(http: bool) {

@@ -26,7 +26,7 @@ fn nothing_was_learned_yet() {
     ");
     assert_snapshot!(place.aye(&["memory", "check", "it broke"]).all(), @r"
     --- stdout
-    nothing is known about it; `aye memory learn` teaches
+    memory knows nothing about it; add it with `aye memory learn`
     --- exit 1
     ");
     assert!(!place.home().join("memory").exists());

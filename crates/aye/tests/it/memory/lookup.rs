@@ -154,7 +154,7 @@ fn four_weeks_with_other_values_than_those_it_learned_from() {
     let retried = events(&place).into_iter().find(|event| event["type"] == "step_retried").unwrap();
     assert_eq!(retried["edits"]["set"], json!({ "image_tag": SECOND }), "{retried}");
     let text = place.aye(&["show", "last"]).ok().stdout;
-    assert!(text.contains("known error: `fix-"), "{text}");
+    assert!(text.contains("known error: trying `fix-"), "{text}");
     place.aye(&["audit"]).ok();
 
     // Week 3: a new error is asked about, and the fix that is not for it is not used.

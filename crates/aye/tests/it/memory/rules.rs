@@ -54,7 +54,7 @@ fn rule_32_always_on_stage_is_not_always_in_production() -> Outcome {
     // Nor can it be said there.
     let there = NewChoice { environment: Some("production"), ..choice() };
     let refused = memory.remember_choice(&there, &plain).err().ok_or("it was kept")?;
-    assert!(refused.to_string().contains("always asked"), "{refused}");
+    assert!(refused.to_string().contains("always asks"), "{refused}");
     // Unless the user's own file says so in so many words.
     let file = place.path().join("user/learned/confirmations.yaml");
     let text = std::fs::read_to_string(&file)?;

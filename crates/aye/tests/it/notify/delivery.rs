@@ -54,7 +54,7 @@ fn a_channel_that_is_down_holds_no_run_up_and_is_visible() {
     let doctor = place.aye(&["doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("cannot connect"), "{}", doctor.stdout);
-    assert!(place.aye(&["show", "last"]).ok().stdout.contains("not told yet"));
+    assert!(place.aye(&["show", "last"]).ok().stdout.contains("not sent yet"));
     let json = place.aye(&["show", "last", "--json"]).ok().json();
     assert_eq!(json["messages"][0]["channel"], "down");
 }
@@ -219,7 +219,7 @@ fn what_is_answered_while_it_waits_is_withdrawn_and_not_sent() {
         assert_eq!(ran.unwrap().status.code(), Some(6));
         first()["state"] == "withdrawn"
     });
-    assert_eq!(first()["result"], "answered before it was told");
+    assert_eq!(first()["result"], "answered before it was sent");
     assert!(!receiver.sent().iter().any(|one| one.json()["question"] == question));
 }
 

@@ -56,7 +56,7 @@ fn what_is_written_wrongly_is_refused_with_what_to_write() {
     refused(
         "[notify.a]\nkind = \"email\"\nserver = \"mail.example.com\"\ntls = \"none\"\nfrom = \"a@b.c\"\n\
          to = [\"a@b.c\"]\n",
-        &["in the clear goes to this machine only"],
+        &["without encryption goes to this machine only"],
     );
 }
 

@@ -172,8 +172,8 @@ fn one_that_is_broken_is_a_line_in_the_details() {
         let place = place(script, more);
         let mut terminal = run(&place);
         terminal.wait_for("[y/N]").wait_gone(ASKING);
-        assert!(!terminal.vt.screen().contains("gave none"), "{}", terminal.vt.screen());
-        terminal.keys("?").wait_for("advise gave none:");
+        assert!(!terminal.vt.screen().contains("none from"), "{}", terminal.vt.screen());
+        terminal.keys("?").wait_for("none from advise:");
         let all = terminal.vt.all().replace("\n│            ", " ");
         assert!(all.contains(why), "{why} in:\n{all}");
         terminal.keys("y");
@@ -183,7 +183,7 @@ fn one_that_is_broken_is_a_line_in_the_details() {
     let place = place("", "");
     std::fs::remove_file(place.work().join("advise")).unwrap();
     let mut terminal = run(&place);
-    terminal.wait_for("[y/N]").wait_gone(ASKING).keys("?").wait_for("advise gave none:").keys("n");
+    terminal.wait_for("[y/N]").wait_gone(ASKING).keys("?").wait_for("none from advise:").keys("n");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
 }
 
@@ -310,7 +310,7 @@ fn plain_lines_say_it_once_before_the_input() {
             let all = vt.all();
             all.matches("Details").count() == looked && all.ends_with("[y/N]:")
         });
-        terminal.vt.all().contains("advise gave none: it ended with exit code 3")
+        terminal.vt.all().contains("none from advise: it ended with exit code 3")
     });
     terminal.keys("n\n");
     assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());

@@ -116,7 +116,7 @@ fn from_asking_to_advice() {
     ├─ Details
     │  option    Proceed: continues
     │  option    Cancel: declines
-    │  advice    claude gave none: it took longer than 30s
+    │  advice    none from claude: it took longer than 30s
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc cancels
     ");
@@ -209,13 +209,13 @@ fn settings_that_make_no_sense() {
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     ");
     assert_snapshot!(said("[advisor]\ncommand = ['claude']\ntimeout = '0'\n"), @r"
-    error: the advisor has to have a time-out
+    error: the advisor needs a timeout
       --> aye.toml:3:11
        |
      3 | timeout = '0'
        |           ^^^
        |
-    hint: write `30s`; to have none of it, leave out `[advisor]`
+    hint: write `30s`; to turn it off, remove `[advisor]`
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     ");
     assert_snapshot!(said("[advisor]\ncomand = ['claude']\n"), @r"

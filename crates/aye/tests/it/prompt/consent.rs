@@ -163,10 +163,10 @@ fn where_no_starts_something_only_n_starts_it() {
     let place = machine();
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
     terminal.wait_for("yes → ship, no → restore").wait_for("Proceed? [y/n]");
-    terminal.keys("\r").wait_for("Enter decides nothing here: no starts `restore`");
+    terminal.keys("\r").wait_for("Enter does nothing here: no starts `restore`");
     terminal.keys("x").wait_for("`x` is not an answer; press y or n");
     terminal.keys("v").wait_for("`v` is not an answer").keys("w").wait_for("`w` is not an answer");
-    terminal.keys("\x1b").wait_for("Esc decides nothing here");
+    terminal.keys("\x1b").wait_for("Esc does nothing here");
     assert!(!exists(&place, "restored"));
     terminal.keys("n").wait_for("Ship it?  Cancel  answered by");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
@@ -174,7 +174,7 @@ fn where_no_starts_something_only_n_starts_it() {
     let place = machine();
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
     terminal.wait_for("no -> restore").wait_for("Proceed? [y/n]").keys("\n");
-    terminal.wait_for("Enter decides nothing here").keys("?!\n\n*\n-\n");
+    terminal.wait_for("Enter does nothing here").keys("?!\n\n*\n-\n");
     terminal.wait_for("that is not an answer").keys("yes\n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(!exists(&place, "restored") && exists(&place, "shipped"));
@@ -319,14 +319,14 @@ fn a_question_whose_time_is_up_says_so_where_somebody_wants_to_answer() {
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
     let id = format!("{}-1", place.last());
     let mut terminal = Terminal::with(&place, &["answer", &id], &[LATER]);
-    terminal.wait_for("takes no answer any more: nobody answered").wait_for("counts as no");
+    terminal.wait_for("is closed: nobody answered").wait_for("that counts");
     terminal.wait_for("continues it");
     assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
     let mut terminal = Terminal::with(&place, &["inbox", "--watch"], &[LATER]);
     terminal.wait_for("its time is up").wait_for("q leaves").keys("\r");
     terminal.wait("why, and the list below it", |vt| {
         let screen = vt.screen();
-        let said = screen.find("takes no answer any more");
+        let said = screen.find("is closed");
         said.is_some_and(|said| screen[said..].contains("q leaves"))
     });
     terminal.keys("q");

@@ -99,7 +99,7 @@ fn a_run_that_nobody_drives_goes_on_in_the_background() {
     let place = place();
     assert_eq!(place.aye(&["run", "deploy.yaml", "--no-input"]).code, 6);
     let mut inbox = Terminal::aye(&place, &["inbox", "--watch"]);
-    inbox.wait_for("nobody drives the run").keys("\r").wait_for("[y/N]").keys("y");
+    inbox.wait_for("no process drives the").keys("\r").wait_for("[y/N]").keys("y");
     inbox.wait_for("Resume it in the background?").keys("y").wait_for("follow with: aye watch");
     until("the step has run", || place.work().join("deployed").exists());
     inbox.wait_for("Nothing waits for an answer").keys("\x1b");

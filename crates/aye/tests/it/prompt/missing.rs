@@ -60,7 +60,7 @@ fn a_secret_that_was_typed_is_asked_for_again_after_a_crash() {
     rustix::process::kill_process(terminal.pid(), rustix::process::Signal::KILL).unwrap();
     terminal.end();
     let mut terminal = Terminal::aye(&place, &["resume", "last"]);
-    terminal.wait_for("pin is needed again").keys("9876\r");
+    terminal.wait_for("enter pin again").keys("9876\r");
     terminal.wait_for("Continue?").keys("y");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(place.read("length").trim(), "4");

@@ -128,7 +128,7 @@ fn mistakes_are_named() {
         (&["choose", "x", "a", "a"], "option `a` is there twice"),
         (&["choose", "x", "a", ""], "an option is empty"),
         (&["choose", "x", "a", "--default", "b"], "the default `b` is not an option"),
-        (&["choose", "x", "a", "--yes"], "`--yes` has nothing to answer with"),
+        (&["choose", "x", "a", "--yes"], "`--yes` has no answer to give"),
         (&["input", "x", "--match", "("], "`(` is not a regular expression"),
         (&["input", "x", "--match", "^a$", "--default", "b"], "the default `b` does not match"),
     ] {

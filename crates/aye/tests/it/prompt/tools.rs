@@ -24,7 +24,7 @@ fn a_no_starts_nothing_and_a_yes_is_kept() {
     terminal.wait_for("[y/N]").keys("y");
     assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.screen());
     assert!(place.work().join("started").exists());
-    assert!(terminal.vt.screen().contains("its last words: bye"), "{}", terminal.vt.screen());
+    assert!(terminal.vt.screen().contains("its last output: bye"), "{}", terminal.vt.screen());
 
     // Agreed once; nobody is asked again.
     let ran = place.aye(&["tools", "call", "own.fine"]);

@@ -14,14 +14,14 @@ fn it_shows_what_would_be_trusted_and_only_a_yes_counts() {
     // Ctrl-C ends it by the signal, as at `read`.
     for (key, code) in [("n", Some(5)), ("\r", Some(5)), ("\u{1b}", Some(5)), ("\u{3}", None)] {
         let mut terminal = Terminal::aye(&place, &["trust"]);
-        terminal.wait_for("server own").wait_for("touch started").wait_for("yours to run?");
+        terminal.wait_for("server own").wait_for("touch started").wait_for("Trust ");
         terminal.keys(key);
         assert_eq!(terminal.end(), code, "{key:?}: {}", terminal.vt.all());
         terminal.assert_clean();
         assert_eq!(place.aye(&["trust", "--list"]).code, 3);
     }
     let mut terminal = Terminal::aye(&place, &["trust"]);
-    terminal.wait_for("yours to run?").keys("y");
+    terminal.wait_for("Trust ").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(place.aye(&["trust", "--list"]).ok().stdout.contains("PLACE/work"));
     // What has changed is shown as a difference.
@@ -39,12 +39,12 @@ fn it_shows_what_would_be_trusted_and_only_a_yes_counts() {
 fn installing_for_an_assistant_asks_too() {
     let place = Place::new();
     let mut terminal = Terminal::aye(&place, &["mcp", "install", "claude"]);
-    terminal.wait_for("Write .mcp.json?").keys("y").wait_for("yours to run?").keys("n");
+    terminal.wait_for("Write .mcp.json?").keys("y").wait_for("Trust ").keys("n");
     terminal.wait_for("this project is not trusted");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(place.aye(&["trust", "--list"]).code, 3);
     let mut terminal = Terminal::aye(&place, &["mcp", "install", "claude"]);
-    terminal.wait_for("names the server already").wait_for("yours to run?").keys("y");
+    terminal.wait_for("names the server already").wait_for("Trust ").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     place.aye(&["trust", "--list"]).ok();
 }

@@ -110,7 +110,7 @@ fn without_a_driver_a_secret_is_refused() {
     let said = place.aye(&["answer", &question, SECRET, "--no-input"]);
     insta::assert_snapshot!(said.all(), @r"
     --- stderr
-    error: `RUN-1` asks for a secret and nobody drives the run
+    error: `RUN-1` asks for a secret and no process drives the run
     hint: answer it where the run continues: `aye resume RUN`
     --- exit 1
     ");
@@ -146,7 +146,7 @@ fn the_socket_of_a_killed_driver_is_replaced() {
     until("the driver is gone", || UnixStream::connect(&socket).is_err());
     assert!(socket.exists(), "a killed driver leaves its socket");
     let refused = || place.aye(&["answer", &first, SECRET, "--no-input"]);
-    until("nobody drives it", || refused().stderr.contains("nobody drives the run"));
+    until("no process drives it", || refused().stderr.contains("no process drives the run"));
     // Another run removes what is left.
     let run = place.last();
     ask_in(&place);

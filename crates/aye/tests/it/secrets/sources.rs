@@ -137,7 +137,7 @@ fn without_a_source_a_run_is_not_taken_up_by_itself() {
     until("the next question", || open("wait").is_some());
     let pid = crate::cli::detach::driver(&place, &place.last()).unwrap();
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
-    until("nobody drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
+    until("no process drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
     let journalled = place.aye(&["show", "last", "--json"]).ok().stdout;
     assert_snapshot!(place.aye(&["resume", "last", "--detach", "--no-input"]).all(), @r"
     --- stderr
@@ -197,7 +197,7 @@ fn a_bad_source_is_told() {
        |
     hint: write one of `env: NAME`, `file: PATH`, `command: [PROGRAM, ARGUMENT]`
 
-    error[stray-key]: input `d` has `from` and `default`
+    error[stray-key]: input `d` has both `from` and `default`
       --> s.yaml:6:30
        |
      6 |   - { name: d, type: secret, default: x, from: { env: D } }
@@ -334,7 +334,7 @@ fn a_crash_of_the_driver_leaves_no_memory_behind() {
     assert_eq!(core.split_whitespace().nth(4), Some("1"), "{core}");
     rustix::process::kill_process(engine, Signal::ABORT).unwrap();
     driver.wait().unwrap();
-    until("nobody drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
+    until("no process drives it", || crate::cli::detach::driver(&place, &place.last()).is_none());
     assert_eq!(dumps(&place), 0);
     // Another program dumps its memory here, unless the system collects dumps elsewhere.
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();

@@ -38,25 +38,25 @@ fn help() {
     Commands:
       list    List the tools of this project
       call    Call a tool
-      trust   Look at what a server would start, and agree to it
-      forget  Take back the agreement to start a server
+      trust   Review what a server would start, and trust it
+      forget  Stop trusting a server
 
     Options of every command:
           --home <DIR>    Where journal and logs are kept [default: ~/.local/state/aye] [env: AYE_HOME]
           --color <WHEN>  When to use colours: auto, always or never [env: AYE_COLOR] [default: auto]
           --json          Print JSON for programs [env: AYE_JSON]
-      -q, --quiet         Say less: only the steps' output, and what went wrong [env: AYE_QUIET]
-      -v, --verbose       Say more: every event [env: AYE_VERBOSE]
-          --plain         Plain lines, no moving parts, ASCII: for screen readers and logs [env:
+      -q, --quiet         Print less: only the output of steps, and problems [env: AYE_QUIET]
+      -v, --verbose       Print more: every event [env: AYE_VERBOSE]
+          --plain         Plain ASCII lines, no live display: for screen readers and logs [env:
                           AYE_PLAIN]
       -h, --help          Print help
 
     Examples:
-      aye tools list                              what this project's tools are
-      aye tools trust git                         look at a server's command and agree to it
+      aye tools list                              list this project's tools
+      aye tools trust git                         review a server's command and trust it
       aye tools call git.git_status -a repo_path=.
 
-    Tools stand in `aye.toml`: `[tools.git]` with `server = ["uvx", "mcp-server-git"]` is an MCP
+    Tools are set up in `aye.toml`: `[tools.git]` with `server = ["uvx", "mcp-server-git"]` is an MCP
     server, `[tools.deploy]` with `command = ["./deploy", "{{ args.environment }}"]` a command.
     --- exit 0
     "#);
@@ -70,8 +70,7 @@ fn help() {
       <NAME>  `server.tool`, a tool that only one server has, or a command of `aye.toml`
 
     Options:
-      -a, --arg <NAME=VALUE>  An argument; text that is a number or a truth value becomes one where the
-                              tool wants it
+      -a, --arg <NAME=VALUE>  Set an argument, NAME=VALUE; converted to the type that the tool expects
           --args <JSON>       All arguments as one JSON object; `-` reads it from standard input
           --timeout <TIME>    How long it may take, such as DURATION or DURATION [default: as for steps]
 
@@ -79,9 +78,9 @@ fn help() {
           --home <DIR>    Where journal and logs are kept [default: ~/.local/state/aye] [env: AYE_HOME]
           --color <WHEN>  When to use colours: auto, always or never [env: AYE_COLOR] [default: auto]
           --json          Print JSON for programs [env: AYE_JSON]
-      -q, --quiet         Say less: only the steps' output, and what went wrong [env: AYE_QUIET]
-      -v, --verbose       Say more: every event [env: AYE_VERBOSE]
-          --plain         Plain lines, no moving parts, ASCII: for screen readers and logs [env:
+      -q, --quiet         Print less: only the output of steps, and problems [env: AYE_QUIET]
+      -v, --verbose       Print more: every event [env: AYE_VERBOSE]
+          --plain         Plain ASCII lines, no live display: for screen readers and logs [env:
                           AYE_PLAIN]
       -h, --help          Print help
 
@@ -170,7 +169,7 @@ fn calling_a_server() {
     assert_snapshot!(place.aye(&["tools", "call", "own.die"]).all(), @r"
     --- stderr
     error: the server `own` ended during the call: it ended with exit code 7
-    hint: its last words: out of cheese
+    hint: its last output: out of cheese
     --- exit 1
     ");
     assert_snapshot!(place.aye(&["tools", "call", "own.never", "--timeout", "300ms"]).all(), @r"
@@ -258,7 +257,7 @@ fn an_agreement_is_taken_back() {
     let place = place();
     assert_snapshot!(place.aye(&["tools", "forget", "own"]).all(), @r"
     --- stdout
-    own is asked about again before it is started
+    own is no longer trusted
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["tools", "forget", "own"]).all(), @r"

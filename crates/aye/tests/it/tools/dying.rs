@@ -41,7 +41,7 @@ fn a_call_during_which_the_server_ends_is_not_made_again() {
     assert_eq!(died.code, ErrorCode::ToolServer);
     let message = "the server `own` ended during the call: it ended with exit code 7";
     assert_eq!(died.message, message);
-    assert_eq!(died.hint.as_deref(), Some("its last words: out of cheese"));
+    assert_eq!(died.hint.as_deref(), Some("its last output: out of cheese"));
     assert_eq!(shop.notes().matches("tools/call").count(), 1, "{}", shop.notes());
     shop.call("own.fine", json!({})).expect("the next call starts it again");
 }

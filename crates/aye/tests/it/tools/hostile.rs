@@ -28,7 +28,7 @@ fn call(script: &str) -> (ToolError, Vec<ToolEvent>) {
 fn one_that_ends_at_once() {
     let (error, _) = call("echo 'no such module' >&2; exit 3");
     assert_eq!(error.message, "the server `bad` does not answer: it ended with exit code 3");
-    assert_eq!(error.hint.as_deref(), Some("its last words: no such module"));
+    assert_eq!(error.hint.as_deref(), Some("its last output: no such module"));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn one_that_floods_its_standard_error() {
 fn one_that_answers_the_handshake_with_nonsense() {
     let script = "read -r line; printf '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"a\":1}}\\n'; exec sleep 1000";
     let (error, _) = call(script);
-    let message = "the server `bad` does not answer: its answer to the handshake makes no sense";
+    let message = "the server `bad` does not answer: its answer to the handshake is not valid";
     assert_eq!(error.message, message);
 }
 

@@ -177,6 +177,6 @@ fn arguments_of_commands() {
      3 | timeout = 5
        |           ^
        |
-    hint: a time has its unit, in quotes: `"5s"` for seconds, `"5ms"` for milliseconds
+    hint: write a time with its unit, in quotes: `"5s"` for seconds, `"5ms"` for milliseconds
     "#);
 }

@@ -12,6 +12,8 @@
 //! The chain shows damage and careless changes. It is not signed: someone who
 //! may write the file and recomputes every hash from the change on, and the
 //! run's row, leaves no trace in it. Heads that are kept elsewhere show that too.
+//!
+//! Touches the journal and the logs, for reading. `aye audit` shows the findings.
 
 mod check;
 mod file;

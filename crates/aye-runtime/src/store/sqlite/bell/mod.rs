@@ -1,5 +1,7 @@
 //! The doorbell: a file that is written to when there is news, and a watch on
 //! it.
+//!
+//! Touches that file only. A driver that waits is woken by it and reads its mailbox.
 
 #[cfg(target_os = "linux")]
 mod inotify;

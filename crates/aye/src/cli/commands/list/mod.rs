@@ -1,4 +1,7 @@
 //! `aye list`.
+//!
+//! Lists the skills of a project, or shows one whole (`one`). Touches files, for reading, through
+//! the runtime.
 
 mod one;
 

@@ -31,7 +31,7 @@ const HERE: [&str; 3] = ["mcp", "--workspace", "${workspaceFolder}"];
 pub struct InstallArgs {
     /// For which client
     pub client: Which,
-    /// Write, and trust this project, without being asked; for scripts
+    /// Write the file and trust the project without a question, for scripts
     #[arg(short, long)]
     pub yes: bool,
 }

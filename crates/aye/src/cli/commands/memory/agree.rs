@@ -27,7 +27,7 @@ pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> 
         Standing::Active => return done(&fix, &format!("{id} is used already"), context),
         Standing::Prose => {
             return Err(Error::Refused {
-                message: format!("`{id}` only says something: there is nothing to agree to"),
+                message: format!("`{id}` is only text: there is nothing to agree to"),
                 hint: Some(format!("`aye memory show {id}` shows it")),
             });
         }
@@ -56,14 +56,15 @@ fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
 fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>, Error> {
     if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
-            message: format!("nobody agreed to `{id}` yet, and nobody can be asked: {why}"),
+            message: format!("nobody has agreed to `{id}` yet, and nobody can be asked: {why}"),
             hint: Some(format!(
                 "run `aye memory agree {id}` on a terminal; a script gives the full id and `--yes`"
             )),
         });
     }
     crate::cli::say(&describe(fix, context.paint_err));
-    let question = yes_or_no("Do this by itself when the error happens again?", Some(Default::No))?;
+    let question =
+        yes_or_no("Do this automatically when the error happens again?", Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
         Asked::Value(taken) if taken.value == YES => None,
         Asked::Value(_) => Some(5),

@@ -86,10 +86,10 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     section("patterns of use (learned)", lines);
     if nothing {
         let what = match category.is_some() || mistake.is_some() {
-            true => "memory has nothing about it",
-            false => "nothing is known about it",
+            true => "memory knows nothing about it",
+            false => "memory knows nothing about it",
         };
-        shown.push_str(&format!("{what}; `aye memory learn` teaches\n"));
+        shown.push_str(&format!("{what}; add it with `aye memory learn`\n"));
     }
     print(&shown)?;
     Ok(u8::from(nothing))

@@ -79,7 +79,8 @@ fn issue(
     if lesson.meaning.is_none() && lesson.fix.is_none() {
         return Err(Error::usage(
             "there is nothing to learn about the error",
-            "say what it means with `--meaning`, what to do with `--fix`, or give a command after `--`",
+            "say what it means with `--meaning`, what to do with `--fix`, or give a command after \
+             `--`",
         ));
     }
     let new = NewIssue {
@@ -152,7 +153,7 @@ fn asked(args: &LearnArgs, context: &Context) -> Result<Result<Lesson, u8>, Erro
     match text("Words of the error?", None, context)? {
         Ok(Some(error)) => lesson.error = error,
         Ok(None) => {
-            let hint = "say what it is recognised by, such as `manifest unknown`";
+            let hint = "give some words of the error, such as `manifest unknown`";
             return Err(Error::usage("the error is empty", hint));
         }
         Err(code) => return Ok(Err(code)),

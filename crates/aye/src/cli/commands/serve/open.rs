@@ -21,7 +21,7 @@ const OPENERS: [&str; 3] = ["xdg-open", "wslview", "open"];
 // Options of `aye serve open`.
 #[derive(Debug, Args)]
 pub struct OpenArgs {
-    /// Only say where the file is that opens the page
+    /// Print the path of a file that opens the page
     #[arg(long)]
     pub print: bool,
 }

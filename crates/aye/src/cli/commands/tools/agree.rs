@@ -60,7 +60,7 @@ pub(super) fn forget(server: &str, context: &Context) -> Result<u8, Error> {
         let forgotten: &[&str] = if withdrawn { &[server] } else { &[] };
         print_json(&serde_json::json!({ "forgotten": forgotten }))?;
     } else if withdrawn {
-        print_line(&format!("{server} is asked about again before it is started"))?;
+        print_line(&format!("{server} is no longer trusted"))?;
     } else {
         print_line(&format!("{server} was not trusted"))?;
     }

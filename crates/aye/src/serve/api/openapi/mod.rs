@@ -6,6 +6,8 @@
 //!                                 |
 //!                                 +--> Document <- Describe (arguments and results of handlers)
 //! ```
+//!
+//! Touches nothing. `docs/openapi.json` and the types of the editor come from it.
 
 mod describe;
 mod document;

@@ -38,7 +38,7 @@ function open(question, host) {
       <p class="from">${origin(question, run, host)}</p>
     </header>
     ${bar(question, host)}
-    ${question.changedUnderHand ? html`<p class="banner" role="status">Asked again: what it is about has changed. Read it anew.</p>` : ""}
+    ${question.changedUnderHand ? html`<p class="banner" role="status">Asked again: something has changed. Read it again.</p>` : ""}
     ${others(question, host)}
     <div class="body">
       <p class="message">${prose(question.message)}</p>
@@ -79,7 +79,7 @@ function origin(question, run, host) {
     run?.environment ? `environment ${plain(run.environment)}` : "",
     approvalWords(question, run),
     byWords(question),
-    question.driven === false ? "nobody drives the run" : "",
+    question.driven === false ? "no process drives the run" : "",
   ];
   return parts.filter(Boolean).map((part, at) => [at > 0 ? " · " : "", part]);
 }

@@ -43,7 +43,7 @@ function line(row, host) {
   const sign = runSign(row.status);
   const took = row.duration_ms ?? (row.ended ? null : host.now() - Date.parse(row.started));
   const about = [
-    row.step && !row.ended ? `at ${plain(row.step)}` : "", row.waits_for ? `run ${row.waits_for} has the name ${plain(row.concurrency ?? "")}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
+    row.step && !row.ended ? `at ${plain(row.step)}` : "", row.waits_for ? `run ${row.waits_for} holds ${plain(row.concurrency ?? "")}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
     `started ${startedWords(row.started_by)} by ${plain(row.starter ?? row.user ?? "")}`,
   ].filter(Boolean).join(" · ");
   return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span>

@@ -49,7 +49,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
-      asked just now, no time limit, nobody drives the run
+      asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 120x40
     ? k3f9x2m7q1-1  release · release
@@ -57,7 +57,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
-      asked just now, no time limit, nobody drives the run
+      asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 40x24
     ? k3f9x2m7q1-1  release · release
@@ -65,8 +65,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
-      asked just now, no time limit, nobody
-    drives the run
+      asked just now, no time limit, no proc
+    ess drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     ");
 }

@@ -37,23 +37,23 @@ fn a_run_that_waits_says_for_which_and_shows_what_is_to_come() {
     assert_snapshot!(pane, @r"
     === 80x24
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the name `deploy-stage`
+    ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ‖ waiting  for run k3f9x2m7q1, which has the name `deploy-stage`
+    ‖ waiting  for run k3f9x2m7q1, which holds the name `deploy-stage`
     · build
     · upload  To the artifact store
     ⠋ 0 of 2 · 1.0s · Ctrl-C pauses
     === 120x40
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the name `deploy-stage`
+    ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ‖ waiting  for run k3f9x2m7q1, which has the name `deploy-stage`
+    ‖ waiting  for run k3f9x2m7q1, which holds the name `deploy-stage`
     · build
     · upload  To the artifact store
     ⠋ 0 of 2 · 1.0s · Ctrl-C pauses
     === 40x24
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the
+    ‖ waits for run k3f9x2m7q1: it holds the
       name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
     ‖ waiting  for run k3f9x2m7q1, which h…
@@ -73,26 +73,26 @@ fn a_run_that_has_waited_says_how_long() {
     assert_snapshot!(pane, @r"
     === 80x24
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the name `deploy-stage`
+    ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ▸ has the name `deploy-stage` after 1.0s
+    ▸ holds the name `deploy-stage` after 1.0s
     ✓ build   true                                                             1.0s
     ✓ upload  true                                                             1.0s
     ✓ release completed in 1.0s  2 steps done
     === 120x40
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the name `deploy-stage`
+    ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ▸ has the name `deploy-stage` after 1.0s
+    ▸ holds the name `deploy-stage` after 1.0s
     ✓ build   true                                                                                  1.0s
     ✓ upload  true                                                                                  1.0s
     ✓ release completed in 1.0s  2 steps done
     === 40x24
     release  run k3f9x2m7q1
-    ‖ waits for run k3f9x2m7q1: it has the
+    ‖ waits for run k3f9x2m7q1: it holds the
       name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ▸ has the name `deploy-stage` after
+    ▸ holds the name `deploy-stage` after
       1.0s
     ✓ build   true                     1.0s
     ✓ upload  true                     1.0s

@@ -45,11 +45,11 @@ pub(in super::super) enum Fault {
     NameGivenTwice,
     /// The name of a run that has ended is not free.
     NameKept,
-    /// The name of a run that nobody drives is free.
+    /// The name of a run that no process drives is free.
     NameOfPausedIsFree,
     /// Anyone who comes last gets the name.
     QueueIgnored,
-    /// A run that waits holds up others although nobody drives it.
+    /// A run that waits holds up others although no process drives it.
     AbsentHoldsUp,
     /// Runs may wait for each other.
     CircleAllowed,
