@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use aye_core::event::{BadOutcome, Event, EventKind, ProcessRecord, StepCompleted, StepFailed};
-use aye_core::journal::State;
+use aye_core::journal::{State, StepRecord, StepStatus};
 
 use crate::paint::{Glyph, Tone, duration, escape_control, escape_control_line, plural};
 use crate::screen::Painted;
@@ -154,8 +154,15 @@ impl<W: Write> LiveReport<'_, W> {
         let name = lane.name(None, self.paint);
         let right = duration(between(lane.began, event.at));
         let why = state.end_message.as_deref().unwrap_or_default();
+        let is_skipped = |step: &&StepRecord| step.status == StepStatus::Skipped;
+        let skipped = state.steps.values().filter(is_skipped).count();
         let (mark, text) = match lane.done {
             _ if !well => ((Glyph::Failed, Tone::Warn), escape_control_line(why)),
+            // A step that was skipped is not done: the row says so.
+            steps if skipped > 0 => {
+                let done = plural(steps.saturating_sub(skipped), "step");
+                ((Glyph::Done, Tone::Warn), format!("{done}, {skipped} skipped"))
+            }
             0 | 1 => ((Glyph::Done, Tone::Good), lane.last_text.clone()),
             steps => ((Glyph::Done, Tone::Good), plural(steps, "step")),
         };
