@@ -353,7 +353,7 @@ fn no_path_of_a_block_is_deeper_than_aye_can_write_and_read() {
 fn a_pipe_in_place_of_the_lock_is_refused_and_not_waited_for() {
     let place = Place::new();
     let lock = place.work().join(".aye/memory/.lock");
-    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&lock).status().unwrap().success());
     block(&place, "memory.write('ok', {'a': 1})\nresult = 1\n");
     let ran = place.aye(&["run", "s.yaml", "--no-input"]);
@@ -366,10 +366,10 @@ fn a_pipe_in_place_of_the_lock_is_refused_and_not_waited_for() {
 fn a_link_of_the_project_shows_blocks_nothing_outside_of_it() {
     let place = Place::new();
     let outside = tempfile::TempDir::new().unwrap();
-    std::fs::write(outside.path().join("kube.yaml"), "token: hunter2secret\n").unwrap();
+    fs::write(outside.path().join("kube.yaml"), "token: hunter2secret\n").unwrap();
     let state = place.work().join(".aye/memory/state");
-    std::fs::create_dir_all(&state).unwrap();
-    std::os::unix::fs::symlink(outside.path(), state.join("d")).unwrap();
+    fs::create_dir_all(&state).unwrap();
+    symlink(outside.path(), state.join("d")).unwrap();
     block(&place, "result = memory.read('d/kube')\n");
     let ran = place.aye(&["run", "s.yaml", "--no-input"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
@@ -385,9 +385,9 @@ fn a_secret_in_a_key_stays_out_of_the_journal() {
          compute: |\n      memory.write('k-' + inputs['token'], {'t': 1})\n      result = 1\n",
     );
     place.aye(&["run", "s.yaml", "-i", "token=hunter2secret", "--no-input"]);
-    let home = std::fs::read_dir(place.home()).unwrap();
+    let home = fs::read_dir(place.home()).unwrap();
     for file in home.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
-        let bytes = std::fs::read(&file).unwrap();
+        let bytes = fs::read(&file).unwrap();
         let found = bytes.windows(13).any(|bytes| bytes == b"hunter2secret");
         assert!(!found, "{}", file.display());
     }
