@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use crate::answer_scope::AnswerScope;
 use crate::facts::{Change, Fact};
 use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
@@ -441,6 +442,9 @@ pub struct Answer {
     /// It is to be given again, as far as this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<AnswerScope>,
+    /// The name in memory of the answer that is given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<String>,
     /// The machine's policy takes an elicited answer for a person's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub vouched: bool,
@@ -491,18 +495,6 @@ impl Proof {
     }
 }
 
-/// How far a remembered answer reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerScope {
-    /// This step.
-    Step,
-    /// The same question at any step of this skill.
-    Skill,
-    /// The same question in any skill.
-    Always,
-}
-
 impl Answer {
     /// An answer and nothing else.
     pub fn new(value: impl Into<Value>, by: impl Into<String>, prompter: Channel) -> Self {
@@ -516,6 +508,7 @@ impl Answer {
             digest: None,
             edits: None,
             remember: None,
+            recalled: None,
             vouched: false,
             proof: None,
             key: None,

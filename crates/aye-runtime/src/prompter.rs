@@ -148,8 +148,6 @@ pub enum PromptEvent {
         answer: Answer,
         /// A one-time code that was given with it.
         code: Option<String>,
-        /// It is to be remembered.
-        remember: bool,
     },
     /// Someone is there and needs more time: the deadline should be held.
     Engaged,

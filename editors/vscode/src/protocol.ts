@@ -46,6 +46,8 @@ export type Answer = {
   edits?: Edits | null;
   /** It is to be given again, as far as this. */
   remember?: AnswerScope | null;
+  /** The name in memory of the answer that is given again. */
+  recalled?: string | null;
   /** The machine's policy takes an elicited answer for a person's. */
   vouched?: boolean;
   /** How strongly it is proven who gave it; absent where the channel alone tells. */
@@ -64,7 +66,7 @@ export type AnswerBody = {
   digest?: string | null;
   /** Why; recorded in the journal. */
   reason?: string | null;
-  /** How far it is to be given again: `step`, `skill` or `always`. */
+  /** How far it is to be given again: `error` (of a failed step), `step`, `skill` or `always`. */
   remember?: AnswerScope | null;
   /** The text that has to be typed to agree. */
   typed?: string | null;
@@ -86,7 +88,7 @@ export type AnswerCommand = {
   digest?: string | null;
   /** Why; recorded in the journal. */
   reason?: string | null;
-  /** How far it is to be given again: `step`, `skill` or `always`. */
+  /** How far it is to be given again: `error` (of a failed step), `step`, `skill` or `always`. */
   remember?: AnswerScope | null;
   /** The text that has to be typed to agree. */
   typed?: string | null;
@@ -99,7 +101,7 @@ export type AnswerCommand = {
 };
 
 /** How far a remembered answer reaches. */
-export type AnswerScope = "step" | "skill" | "always";
+export type AnswerScope = "error" | "step" | "skill" | "always";
 
 /** An answer and what became of it. */
 export type Answered = {

@@ -1,6 +1,6 @@
 // How a question is put to a person, in words: pure, so that it can be tested without an editor.
 
-import { countdown, plain } from "aye-page/words.js";
+import { countdown, plain, rememberScopes } from "aye-page/words.js";
 import type { Option, Question } from "./model";
 
 /** How a question is answered here. */
@@ -121,21 +121,15 @@ export function leadWords(question: Question, option: Option): string {
 }
 
 export interface RememberChoice {
-  scope: "step" | "skill" | "always" | null;
+  scope: "error" | "step" | "skill" | "always" | null;
   label: string;
   covers: string;
 }
 
 /** How far an answer may be remembered, and what that covers. */
 export function rememberChoices(question: Question): RememberChoice[] {
-  const differ = question.any?.length ? ` ${question.any.map(plain).join(", ")} may differ.` : "";
-  const covers = (what: string): string => `Given again for 30 days to ${what}, only where everything shown is the same, in this environment.${differ}`;
-  return [
-    { scope: null, label: "No, ask again", covers: "This answer counts once." },
-    { scope: "step", label: "For this step", covers: covers("the same question at this step") },
-    { scope: "skill", label: "For this skill", covers: covers("the same question at any step of this skill") },
-    { scope: "always", label: "Always", covers: covers("the same question in any skill") },
-  ];
+  const scopes = rememberScopes(question).map((one) => ({ ...one, label: one.label.charAt(0).toUpperCase() + one.label.slice(1) }));
+  return [{ scope: null, label: "No, ask again", covers: "This answer counts once." }, ...scopes];
 }
 
 const CHANNELS: Record<string, string> = {

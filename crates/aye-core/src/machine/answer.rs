@@ -46,8 +46,12 @@ impl Machine {
         let label = answer.value.as_str().and_then(|value| open.offer(value));
         let label = label.map(|offer| offer.label.clone());
         if answer.prompter == Channel::Memory {
-            let message = answer.reason.clone().unwrap_or_default();
+            let mut message = answer.reason.clone().unwrap_or_default();
+            if let Some(id) = &answer.recalled {
+                message.push_str(&format!("; `aye memory forget {id}` takes it back"));
+            }
             let recalled = Remembered {
+                id: answer.recalled.clone(),
                 step: Some(open.step.clone()),
                 ..Remembered::told(MemoryKind::Preference, message)
             };

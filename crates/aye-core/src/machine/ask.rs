@@ -8,7 +8,7 @@ use crate::facts::FactKind;
 use crate::id::QuestionId;
 use crate::journal::Unsure;
 use crate::question::{Offer, Purpose, Question};
-use crate::skill::{Ask, AskKind, Body, By, ChoiceAction, Step};
+use crate::skill::{Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
 use super::covers::{Coverage, Covered, Posed, recording};
@@ -192,7 +192,28 @@ impl Machine {
             offers.extend([DONE, SKIP]);
         }
         offers.push(ABORT);
-        self.recovery(step, "Step failed", message, &offers, world)
+        let question = self.recovery(step, "Step failed", message, &offers, world);
+        self.rememberable(question, world)
+    }
+
+    /// Lets an answer about a failure be remembered, where the skill allows it
+    /// and anybody may give it. A step that was changed is not the skill's any more.
+    fn rememberable(&self, question: Question, world: &World) -> Question {
+        let Some((_, node)) = self.node(&question.step) else { return question };
+        let Some(any) = &node.step.remember_recovery else { return question };
+        let environment = self.state.started.environment.as_deref();
+        let record = self.state.steps.get(&question.step);
+        let asked_each_time = question.destructive
+            || question.is_guarded()
+            || environment.is_some_and(is_production)
+            || record.is_some_and(|record| record.edits.is_some());
+        let scope = self.scope_of(&node.step.name, world);
+        match self.recall_failure(&node.step, any, &scope).filter(|_| !asked_each_time) {
+            Some(recall) => {
+                Question { remember: true, any: any.clone(), recall: Some(recall), ..question }
+            }
+            None => question,
+        }
     }
 
     /// The question that a step consists of.

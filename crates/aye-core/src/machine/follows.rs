@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::digest::digest;
 use crate::flow::{self, NodeId, Route, Target};
 use crate::journal::StepOutcome;
-use crate::question::{Purpose, Question};
+use crate::question::{Channel, Purpose, Question};
 use crate::skill::{Ask, AskKind, Choice, ChoiceAction, Step};
 use crate::text::{self, Scope};
 
@@ -141,11 +141,7 @@ impl Machine {
         question: &Question,
         scope: &Scope,
     ) -> Option<String> {
-        let mut open = scope.clone();
-        for name in &ask.any {
-            let inputs = Arc::make_mut(&mut open.inputs);
-            inputs.insert(name.clone(), format!("<any {name}>").into());
-        }
+        let open = left_open(scope, &ask.any);
         let show = |template: &str| Some(self.secrets.mask(&text::text(template, &open).ok()?));
         let options: Option<Vec<Value>> = ask
             .options
@@ -187,4 +183,41 @@ impl Machine {
         });
         Some(digest(&[bound.to_string().as_bytes()]))
     }
+
+    /// What a remembered answer about a failure is bound to: what the step does,
+    /// with the inputs that may vary left open. Which error it was is memory's to
+    /// compare. Nothing if it does not render.
+    pub(super) fn recall_failure(
+        &self,
+        step: &Step,
+        any: &[String],
+        scope: &Scope,
+    ) -> Option<String> {
+        let mut coverage = Coverage::default();
+        self.cover(step, &left_open(scope, any), (None, None), &mut coverage).ok()?;
+        let bound = json!({
+            "rule": 2, "kind": AskKind::Recover, "purpose": Purpose::Recover,
+            "any": any, "facts": coverage.into_facts(),
+        });
+        Some(digest(&[bound.to_string().as_bytes()]))
+    }
+
+    /// Whether memory may answer this question. A retry that memory asked for
+    /// and that failed again is not asked for a second time: a person decides.
+    pub fn may_recall(&self, question: &Question) -> bool {
+        let record = self.state.steps.get(&question.step);
+        let by = record.and_then(|record| record.retried_by.as_ref());
+        let tried = by.is_some_and(|answer| answer.prompter == Channel::Memory);
+        question.remember && !(question.purpose == Purpose::Recover && tried)
+    }
+}
+
+/// A scope in which these inputs may be anything.
+fn left_open(scope: &Scope, any: &[String]) -> Scope {
+    let mut open = scope.clone();
+    for name in any {
+        let inputs = Arc::make_mut(&mut open.inputs);
+        inputs.insert(name.clone(), format!("<any {name}>").into());
+    }
+    open
 }

@@ -3,6 +3,7 @@
 use crate::event::{Event, EventKind, PauseReason, Remembered, Stopping};
 use crate::input::{Attach, Input, Request};
 use crate::journal::{Phase, Transition};
+use crate::question::Channel;
 use crate::text::World;
 
 use super::refusal::Refusal;
@@ -192,6 +193,13 @@ impl Machine {
                             validate_answer(&open, &answer, &agreed, agreed_on.as_ref(), starter)
                         })
                         .and_then(|()| self.weigh_edits(&open, &answer, world))
+                        .and_then(|()| match answer.prompter {
+                            Channel::Memory if !self.may_recall(&open) => {
+                                let why = "memory had it tried again already; a person decides";
+                                Err(Refusal::NotAllowed(why.to_owned()))
+                            }
+                            _ => Ok(()),
+                        })
                 } else {
                     Err(Refusal::OtherQuestion(question.clone(), open.id.clone()))
                 };

@@ -140,7 +140,10 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
         Channel::Web | Channel::Assistant | Channel::Elicited => {}
         Channel::Message | Channel::DropBox => {}
     }
-    let shown = person || *prompter == Channel::Elicited && answer.started_by().is_none();
+    // Only what a person chose is remembered, so that what is recalled was.
+    let shown = person
+        || *prompter == Channel::Memory
+        || *prompter == Channel::Elicited && answer.started_by().is_none();
     match answer.value.as_str() {
         Some(value) if !shown && !question.is_relayable(value) => {
             return refuse(format!(

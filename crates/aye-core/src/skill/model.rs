@@ -147,6 +147,9 @@ pub struct Step {
     /// What a failure means. If nothing is said, someone is asked where
     /// someone is there; otherwise the run fails.
     pub on_error: Option<OnError>,
+    /// The answer to a failure may be remembered, and these inputs may be
+    /// different then.
+    pub remember_recovery: Option<Vec<String>>,
     /// Environment overlay; `None` removes a variable.
     pub env: IndexMap<String, Option<Template>>,
     /// Working directory.
@@ -196,6 +199,7 @@ impl Step {
             output: None,
             timeout: StepTimeout::Default,
             on_error: None,
+            remember_recovery: None,
             env: IndexMap::new(),
             cwd: None,
             stdin: None,

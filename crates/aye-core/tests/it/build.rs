@@ -48,6 +48,7 @@ pub(crate) fn step(name: &str, action: Action) -> Step {
         condition: None,
         output: None,
         timeout: StepTimeout::Default,
+        remember_recovery: None,
         on_error: None,
         env: IndexMap::new(),
         cwd: None,

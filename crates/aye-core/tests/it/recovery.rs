@@ -3,14 +3,14 @@
 use aye_core::event::{Event, EventKind};
 use aye_core::input::{Input, Retry};
 use aye_core::journal::{FoldError, State, StepStatus};
-use aye_core::machine::Refusal;
-use aye_core::question::{Answer, Channel};
-use aye_core::skill::{AskKind, By, OnError};
+use aye_core::machine::{Refusal, Start};
+use aye_core::question::{Answer, AnswerScope, Channel};
+use aye_core::skill::{AskKind, By, OnError, Step};
 use serde_json::Value;
 
 use crate::build::{
-    Run, answer_of, command, confirm, driver, gated, idempotent, on_error, program, state, states,
-    steps, when,
+    Run, answer_of, command, confirm, driver, gated, idempotent, on_error, program, start, state,
+    states, steps, when,
 };
 
 #[test]
@@ -155,7 +155,7 @@ fn a_retry_of_a_changed_command_asks_its_gate_again() {
     names.set("branch", "one");
     let step = gated(program("a", "deploy", &["{{ branch }}"]), confirm("go?"));
     let skill = steps([on_error(step, OnError::Ask)]);
-    let mut run = Run::start_in(skill, crate::build::start(), names);
+    let mut run = Run::start_in(skill, start(), names);
     run.answer("yes");
     run.exit(1);
     run.answer("retry");
@@ -212,4 +212,86 @@ fn what_is_no_journal_is_refused_and_leaves_the_state_alone() {
     let misfit = Event { seq, kind: paused, ..events[0].clone() };
     assert!(state.apply(&misfit).is_err());
     assert_eq!(state, before);
+}
+
+/// A step whose answer about a failure may be remembered.
+fn remembering(step: Step) -> Step {
+    Step { remember_recovery: Some(Vec::new()), ..on_error(step, OnError::Ask) }
+}
+
+fn failed(skill: aye_core::skill::Skill) -> Run {
+    let mut run = Run::start(skill);
+    run.exit(2);
+    run
+}
+
+#[test]
+fn an_answer_about_a_failure_is_remembered_only_where_the_skill_allows_it() {
+    use AnswerScope::{Always, Error, Skill, Step as OneStep};
+    let run = failed(steps([remembering(command("a")), command("b")]));
+    assert_eq!(run.question().remember_scopes(), [Error, OneStep, Skill, Always]);
+    assert!(run.question().recall.is_some());
+    let destructive = |step: Step| Step { destructive: true, ..step };
+    for refused in [
+        steps([on_error(command("a"), OnError::Ask)]),
+        steps([remembering(destructive(command("a")))]),
+        // What comes after it without a question of its own cannot be undone.
+        steps([remembering(command("a")), destructive(command("b"))]),
+    ] {
+        let mut run = failed(refused);
+        assert!(!run.question().remember && run.question().recall.is_none());
+        let recalled = Answer::new("skip", "ann", Channel::Memory);
+        assert!(matches!(run.say(recalled), Err(Refusal::NotAllowed(_))));
+    }
+    // Production is asked about each time.
+    let start = Start { environment: Some("eu-prod".to_owned()), ..start() };
+    let mut run = Run::start_as(steps([remembering(command("a"))]), start);
+    run.exit(2);
+    assert!(!run.question().remember);
+    // What a person has to let run, a person decides about.
+    let mut run = Run::start(steps([gated(remembering(command("a")), confirm("go?"))]));
+    run.answer("yes");
+    run.exit(2);
+    assert!(!run.question().remember);
+}
+
+#[test]
+fn memory_has_a_step_tried_again_once_and_then_a_person_decides() {
+    let recalled = |value: &str| Answer {
+        recalled: Some("pref-1".to_owned()),
+        reason: Some("ann said so".to_owned()),
+        ..Answer::new(value, "ann", Channel::Memory)
+    };
+    let mut run = failed(steps([remembering(command("a")), command("b")]));
+    run.say(recalled("retry")).unwrap();
+    assert_eq!(run.tail(1), ["a start 2"]);
+    let said = run.events.iter().find_map(|event| match &event.kind {
+        EventKind::MemoryRecalled(what) => Some(what.clone()),
+        _ => None,
+    });
+    let said = said.unwrap();
+    assert_eq!(said.id.as_deref(), Some("pref-1"));
+    assert_eq!(said.message, "ann said so; `aye memory forget pref-1` takes it back");
+    run.exit(2);
+    assert!(matches!(run.say(recalled("retry")), Err(Refusal::NotAllowed(_))));
+    run.answer("retry");
+    assert_eq!(run.tail(1), ["a start 3"]);
+    // What only a person may choose was chosen by one.
+    let mut run = failed(steps([remembering(command("a")), command("b")]));
+    run.say(recalled("skip")).unwrap();
+    assert_eq!(run.tail(1), ["b start"]);
+}
+
+#[test]
+fn a_remembered_answer_is_bound_to_what_the_step_does() {
+    let recall = |step: Step| failed(steps([step])).question().recall.clone().unwrap();
+    let one = recall(remembering(program("a", "deploy", &["x"])));
+    assert_eq!(one, recall(remembering(program("b", "deploy", &["x"]))), "not to its name");
+    assert_ne!(one, recall(remembering(program("a", "deploy", &["y"]))));
+    let done = failed(steps([remembering(command("a"))]));
+    let done = done.question();
+    assert!(done.remember_obstacle("done", AnswerScope::Step).is_some());
+    assert!(done.remember_obstacle("done", AnswerScope::Error).is_none());
+    assert!(done.remember_obstacle("edit", AnswerScope::Error).is_some());
+    assert!(done.remember_obstacle("skip", AnswerScope::Always).is_none());
 }

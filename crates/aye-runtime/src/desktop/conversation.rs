@@ -3,7 +3,7 @@
 //! The prompter shows the window and returns its end here.
 
 use aye_core::pattern::is_match;
-use aye_core::question::Question;
+use aye_core::question::{AnswerScope, Question};
 use aye_core::skill::AskKind;
 
 use crate::fmt::escape_control_line;
@@ -33,8 +33,8 @@ pub(super) struct Draft {
     pub(super) value: String,
     /// What was typed to agree.
     pub(super) typed: Option<String>,
-    /// It is to be remembered.
-    pub(super) remember: bool,
+    /// It is to be remembered, this far.
+    pub(super) remember: Option<AnswerScope>,
 }
 
 /// What follows the end of a window.
@@ -154,7 +154,7 @@ fn written(question: &Question, text: String) -> Next {
         None if text.is_empty() && question.default.is_none() => {
             again("There is no answer yet.".to_owned())
         }
-        Some(_) | None => agreed(question, Draft { value: text, typed: None, remember: false }),
+        Some(_) | None => agreed(question, Draft { value: text, typed: None, remember: None }),
     }
 }
 

@@ -111,7 +111,7 @@ impl Notice {
 /// The options that a button may take, if they fit.
 fn buttons(question: &Question) -> Vec<(usize, String)> {
     let takes = rows(question).into_iter().filter_map(|row| match row.pick {
-        Pick::Offer(at, false) if question.takes_button(&question.options[at].value) => {
+        Pick::Offer(at, None) if question.takes_button(&question.options[at].value) => {
             Some((at, no_markup(&cut(&row.label, WIDEST))))
         }
         Pick::Offer(..) | Pick::Write => None,

@@ -179,7 +179,7 @@ impl Prompter for NotificationPrompter {
                     proof: Some(Proof::Relayed),
                     ..Answer::new(value, &self.config.user, Channel::Notification)
                 };
-                Some(PromptEvent::Answered { answer, code: None, remember: false })
+                Some(PromptEvent::Answered { answer, code: None })
             }
         }
     }

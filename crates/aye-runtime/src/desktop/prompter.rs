@@ -263,10 +263,11 @@ impl Open {
                 let Draft { value, typed, remember } = draft;
                 let answer = Answer {
                     typed,
+                    remember,
                     digest: Some(posed.question.digest.clone()),
                     ..Answer::new(value, user, channel)
                 };
-                Some(PromptEvent::Answered { answer, code, remember })
+                Some(PromptEvent::Answered { answer, code })
             }
         }
     }

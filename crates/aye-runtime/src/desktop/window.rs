@@ -1,6 +1,6 @@
 //! What a window asks, whichever program shows it.
 
-use aye_core::question::Question;
+use aye_core::question::{AnswerScope, Question};
 use aye_core::skill::{AskKind, ChoiceAction};
 
 use crate::fmt::escape_control_line;
@@ -39,8 +39,8 @@ pub(super) struct Row {
 /// What picking a row does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pick {
-    /// The option at this place; whether it is to be remembered.
-    Offer(usize, bool),
+    /// The option at this place; how far it is to be remembered.
+    Offer(usize, Option<AnswerScope>),
     /// An answer in one's own words.
     Write,
 }
@@ -78,12 +78,16 @@ pub(super) fn rows(question: &Question) -> Vec<Row> {
             about: described.map(escape_control_line),
             leads: question.lead(&offer.value).map(|lead| escape_control_line(&lead.to_string())),
             declines: offer.action == ChoiceAction::Cancel,
-            pick: Pick::Offer(index, false),
+            pick: Pick::Offer(index, None),
         };
-        let remembered = question.remember && question.commits(&offer.value.as_str().into());
-        let remembered = remembered.then(|| Row {
-            label: format!("{}, and remember it", row.label),
-            pick: Pick::Offer(index, true),
+        // A window has no room for more than the narrowest.
+        let narrowest = question.remember_scopes().first().copied().filter(|scope| {
+            question.commits(&offer.value.as_str().into())
+                && question.remember_obstacle(&offer.value, *scope).is_none()
+        });
+        let remembered = narrowest.map(|scope| Row {
+            label: format!("{}, and remember it {}", row.label, scope.reach()),
+            pick: Pick::Offer(index, Some(scope)),
             ..row.clone()
         });
         rows.push(row);
@@ -168,7 +172,7 @@ mod tests {
             description: None,
             action: ChoiceAction::Cancel,
         });
-        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it", "No"]);
-        assert_eq!(rows(&asked)[1].pick, Pick::Offer(0, true));
+        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it for this step", "No"]);
+        assert_eq!(rows(&asked)[1].pick, Pick::Offer(0, Some(AnswerScope::Step)));
     }
 }

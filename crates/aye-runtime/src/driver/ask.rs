@@ -2,7 +2,7 @@
 
 use aye_core::input::{Input, Request};
 use aye_core::journal::Phase;
-use aye_core::question::{Answer, AnswerScope, Channel, Question};
+use aye_core::question::{Answer, Channel, Question};
 use aye_core::skill::AskKind;
 
 use crate::auth;
@@ -117,8 +117,8 @@ impl Driver<'_> {
         prompter: usize,
         event: PromptEvent,
     ) -> Result<(), Error> {
-        let (answer, code, remember) = match event {
-            PromptEvent::Answered { mut answer, code, remember } => {
+        let (answer, code) = match event {
+            PromptEvent::Answered { mut answer, code } => {
                 // Who answers at our terminal, or in a window of ours, answers from where
                 // we come from.
                 match answer.prompter {
@@ -139,7 +139,7 @@ impl Driver<'_> {
                     | Channel::Memory
                     | Channel::Override => {}
                 }
-                (answer, code, remember)
+                (answer, code)
             }
             PromptEvent::Engaged => {
                 let by = self.lane(ROOT).machine.state().started.driver.user.clone();
@@ -160,7 +160,8 @@ impl Driver<'_> {
             return self.consented(id, question, &choice);
         }
         let edits = choice == "edit" && question.kind == AskKind::Recover && answer.edits.is_none();
-        let remember = remember.then_some(AnswerScope::Step).or(answer.remember);
+        // A change is remembered as a fix, and asked about when it is made.
+        let remember = answer.remember.filter(|_| !edits);
         let answer = Answer { remember, ..answer };
         let request = Request::Answer { question: question.id.clone(), answer, code };
         if edits {

@@ -323,7 +323,7 @@ mod tests {
 
     fn answer() -> PromptEvent {
         let answer = Answer::new("yes", "ada", Channel::Web);
-        PromptEvent::Answered { answer, code: None, remember: false }
+        PromptEvent::Answered { answer, code: None }
     }
 
     fn answered(question: &str) -> Event {

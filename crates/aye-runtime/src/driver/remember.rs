@@ -3,16 +3,16 @@
 use aye_core::event::{Event, EventKind, MemoryKind, Remembered};
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
-use aye_core::journal::{Phase, State};
+use aye_core::journal::Phase;
 use aye_core::machine::Machine;
-use aye_core::question::{Answer, AnswerScope, Channel, Question};
+use aye_core::question::{Answer, Channel, Purpose, Question};
 use aye_core::text::World;
 use jiff::Timestamp;
 
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{
-    Allowed, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery, Scope,
+    Allowed, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery,
     question_digest,
 };
 
@@ -37,19 +37,25 @@ fn offered(question: &Question) -> Vec<&str> {
 fn recall(
     memory: &Memory,
     question: &Question,
-    state: &State,
+    machine: &Machine,
     now: Timestamp,
 ) -> Option<Preference> {
+    let state = machine.state();
     memory.preference(&PreferenceQuery {
         skill: &state.started.skill,
         step: &question.step,
         environment: state.started.environment.as_deref(),
-        error: None,
+        error: error_of(machine, question).as_deref(),
         digest: &question_digest(question),
         offered: &offered(question),
         allowed: allowed(question),
         now,
     })
+}
+
+/// The error that a question is about.
+fn error_of(machine: &Machine, question: &Question) -> Option<String> {
+    (question.purpose == Purpose::Recover).then(|| machine.error_of(&question.step))
 }
 
 /// That an answer is to be given again. It is learned if the answer counts.
@@ -64,20 +70,18 @@ impl RememberedAnswer {
         let Input::Request(Request::Answer { question: id, answer, .. }) = input else {
             return None;
         };
-        let scope = match answer.remember.filter(|_| answer.prompter.is_person())? {
-            AnswerScope::Step => Scope::Step,
-            AnswerScope::Skill => Scope::Skill,
-            AnswerScope::Always => Scope::Always,
-        };
+        let scope = answer.remember.filter(|_| answer.is_persons())?;
         let Phase::Asking { question, .. } = &machine.state().phase else { return None };
         let started = &machine.state().started;
+        let value = answer.value.as_str().unwrap_or_default();
+        let error = error_of(machine, question);
         let choice = NewChoice {
             skill: &started.skill,
             step: &question.step,
             environment: started.environment.as_deref(),
-            error: None,
+            error: error.as_deref(),
             digest: &question_digest(question),
-            choice: answer.value.as_str().unwrap_or_default(),
+            choice: value,
             offered: &offered(question),
             scope,
             allowed: allowed(question),
@@ -85,12 +89,25 @@ impl RememberedAnswer {
             lasts: None,
             now: world.now,
         };
-        let what = match memory.new_preference(&choice, &|text| machine.secrets().mask(text)) {
+        let obstacle = question.remember_obstacle(value, scope);
+        let obstacle = obstacle.filter(|_| question.remember).map(str::to_owned);
+        let kept = match obstacle {
+            Some(why) => Err(why),
+            None => memory
+                .new_preference(&choice, &|text| machine.secrets().mask(text))
+                .map_err(|error| error.to_string()),
+        };
+        let what = match kept {
             Ok(mut kept) => {
                 // Where it comes from stands with it.
                 let run = machine.state().run.to_string();
                 kept.other.insert("run".to_owned(), run.into());
-                let message = format!("remembered; `aye memory forget {}` takes it back", kept.id);
+                let message = format!(
+                    "remembered {}: {}; `aye memory forget {}` takes it back",
+                    scope.reach(),
+                    question.remember_covers(scope),
+                    kept.id
+                );
                 let id = Some(kept.id.clone());
                 let lesson = Lesson::Preference { preference: Box::new(kept) }.to_value();
                 let told = Remembered::told(MemoryKind::Preference, message);
@@ -134,12 +151,14 @@ impl Driver<'_> {
 
     /// Answers a question from memory, if it may be and something is known.
     pub(super) fn recall(&mut self, id: LaneId, question: &Question) -> Result<(), Error> {
-        if !question.remember || !self.questions.is_recalled_first(question) {
+        let machine = &self.lane(id).machine;
+        if !machine.may_recall(question) || !self.questions.is_recalled_first(question) {
             return Ok(());
         }
         let now = self.parts.clock.now();
-        let state = self.lane(id).machine.state();
-        let Some(known) = recall(&self.parts.memory, question, state, now) else {
+        let machine = &self.lane(id).machine;
+        let state = machine.state();
+        let Some(known) = recall(&self.parts.memory, question, machine, now) else {
             let (skill, step) = (state.started.skill.clone(), question.step.clone());
             self.offer_original(id, &skill, &step);
             return Ok(());
@@ -149,6 +168,7 @@ impl Driver<'_> {
         let answer = Answer {
             reason: Some(known.sentence(label)),
             digest: Some(question.digest.clone()),
+            recalled: Some(known.id.clone()),
             ..Answer::new(known.choice.clone(), by, Channel::Memory)
         };
         let request = Request::answer(question.id.clone(), answer);

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use aye_core::digest::digest;
+/// How far an answer reaches. It is always the same question: wherever it is
+/// asked, what was approved must not have changed.
+pub use aye_core::question::AnswerScope as Scope;
 use aye_core::question::{Purpose, Question};
 pub use aye_core::skill::is_production;
 use jiff::{SignedDuration, Timestamp};
@@ -16,33 +19,6 @@ use super::pattern::Pattern;
 pub(super) const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How many earlier choices are kept with a preference.
 pub(super) const HISTORY: usize = 10;
-
-/// How far an answer reaches. It is always the same question: wherever it is
-/// asked, what was approved must not have changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// This step, when it failed with this error.
-    Error,
-    /// This step.
-    Step,
-    /// The same question at any step of this skill.
-    Skill,
-    /// The same question in any skill.
-    Always,
-}
-
-impl Scope {
-    /// The word used in files and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Step => "step",
-            Self::Skill => "skill",
-            Self::Always => "always",
-        }
-    }
-}
 
 /// What is done in an environment, whatever was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,13 +214,9 @@ impl Preference {
         let choice = label.unwrap_or(&self.choice);
         let when = self.said.to_string();
         let day = when.get(..10).unwrap_or(&when);
-        let reach = match self.scope {
-            Scope::Error => "for this error",
-            Scope::Step => "for this step",
-            Scope::Skill => "for this skill",
-            Scope::Always => "always",
-        };
-        format!("{choice}: {} said {reach} on {day}", self.by)
+        let run = self.other.get("run").and_then(Value::as_str);
+        let run = run.map(|run| format!(" in run {run}")).unwrap_or_default();
+        format!("{choice}: {} said {} on {day}{run}", self.by, self.scope.reach())
     }
 }
 

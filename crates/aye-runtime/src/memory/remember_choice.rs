@@ -95,16 +95,17 @@ impl Memory {
         };
         let project = self.project.as_ref().map(|project| project.name.clone());
         // Of one question, the last answer counts; other inputs are another question.
+        let error_words = error.as_deref().unwrap_or_default();
         let about = match new.scope {
-            Scope::Error => [new.skill, new.step, error.as_deref().unwrap_or_default()],
-            Scope::Step => [new.skill, new.step, new.digest],
-            Scope::Skill => [new.skill, new.digest, ""],
-            Scope::Always => [new.digest, "", ""],
+            Scope::Error => vec![new.skill, new.step, new.digest, error_words],
+            Scope::Step => vec![new.skill, new.step, new.digest],
+            Scope::Skill => vec![new.skill, new.digest, ""],
+            Scope::Always => vec![new.digest, "", ""],
         };
-        let environment = new.environment.unwrap_or_default();
-        let project_name = project.as_deref().unwrap_or_default();
-        let parts = [new.scope.word(), about[0], about[1], about[2], environment, project_name];
-        let id = format!("pref-{}", &digest(&parts.map(str::as_bytes))[..8]);
+        let place = [new.environment, project.as_deref()].map(Option::unwrap_or_default);
+        let parts = [&[new.scope.word()], &about[..], &place].concat();
+        let parts: Vec<&[u8]> = parts.into_iter().map(str::as_bytes).collect();
+        let id = format!("pref-{}", &digest(&parts)[..8]);
         let lasts = new.lasts.unwrap_or(preference::KEPT);
         Ok(Preference {
             id,

@@ -132,8 +132,14 @@ impl Runtime {
             key,
             ..Answer::new(request.choice, by.name.clone(), by.channel)
         };
-        let allowed = asked.is_some_and(|asked| asked.remember);
-        let remembered = request.remember.map(|_| allowed && answer.remember.is_some());
+        let allowed = |scope| {
+            let value = answer.value.as_str().unwrap_or_default();
+            answer.remember.is_some()
+                && asked.is_some_and(|asked| {
+                    asked.remember && asked.remember_obstacle(value, scope).is_none()
+                })
+        };
+        let remembered = request.remember.map(allowed);
         let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
         let resumed = match self.submit(&row, &sent)? {
             Sent::Accepted => None,

@@ -187,7 +187,7 @@ impl Prompter for Person {
         }
         self.asked.push(posed.question.id.clone());
         let answer = Answer::new(self.answers.pop()?, "ada", Channel::Terminal);
-        Some(PromptEvent::Answered { answer, code: None, remember: false })
+        Some(PromptEvent::Answered { answer, code: None })
     }
 
     fn is_showing(&self, _: &QuestionId) -> bool {

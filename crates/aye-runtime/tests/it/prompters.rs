@@ -103,7 +103,7 @@ impl Person {
 
     fn answers(&mut self, value: &str, by: &str) {
         let answer = Answer::new(value, by, Channel::Web);
-        self.says(PromptEvent::Answered { answer, code: None, remember: false });
+        self.says(PromptEvent::Answered { answer, code: None });
     }
 }
 

@@ -43,7 +43,7 @@ impl Prompter for Slow {
         if self.minutes == 0 {
             let value = posed.question.options.first().map_or("hunter2", |first| &*first.value);
             let answer = Answer::new(value, "ada", Channel::Terminal);
-            return Some(PromptEvent::Answered { answer, code: None, remember: false });
+            return Some(PromptEvent::Answered { answer, code: None });
         }
         self.minutes -= 1;
         self.clock.0.set(self.clock.now() + SignedDuration::from_mins(1));

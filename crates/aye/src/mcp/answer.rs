@@ -1,7 +1,7 @@
 //! Giving an answer to a run, as what it is: relayed, or from a form.
 
 use aye_core::input::Request;
-use aye_core::question::{Answer, Channel, Edits, Question};
+use aye_core::question::{Answer, AnswerScope, Channel, Edits, Question};
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
@@ -17,6 +17,8 @@ pub(super) struct Word {
     pub(super) value: String,
     pub(super) reason: Option<String>,
     pub(super) edits: Option<Edits>,
+    /// How far it is to be given again; only a person's is.
+    pub(super) remember: Option<AnswerScope>,
     /// Who: the client and the user it works for.
     pub(super) by: String,
     pub(super) prompter: Channel,
@@ -52,6 +54,7 @@ pub(super) fn answer(
         reason: word.reason,
         digest: Some(question.digest.clone()),
         edits: word.edits,
+        remember: word.remember,
         vouched: elicited && runtime.settings.mcp.elicited_is_person,
         ..Answer::new(word.value, word.by, word.prompter)
     };

@@ -52,6 +52,9 @@ pub(super) fn describe(
         }
     }
     set("answered_by", who(question).into());
+    if question.remember {
+        set("remember", remember(question));
+    }
     // In the words of the skill's file.
     if question.approvals > 1 {
         set("approvals", question.approvals.into());
@@ -179,6 +182,16 @@ fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
         ("covers", facts.take(MOST).collect()),
         ("not_covered", not.take(MOST).collect()),
     ]
+}
+
+/// How far the person may have the answer remembered; an assistant cannot.
+fn remember(question: &Question) -> Value {
+    let scopes = question.remember_scopes().iter();
+    let covers: Map<String, Value> = scopes
+        .map(|scope| (scope.word().to_owned(), question.remember_covers(*scope).into()))
+        .collect();
+    let person = format!("aye answer {} VALUE --remember SCOPE", question.id);
+    json!({ "scopes": covers, "person": person, "when": "if the person wants it given again" })
 }
 
 /// What becomes of the question if nobody answers in time.

@@ -15,7 +15,7 @@ use aye_core::advice::Advice;
 use aye_core::facts::{Change, Fact};
 use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::Phase;
-use aye_core::question::{Channel, Purpose, Question};
+use aye_core::question::{AnswerScope, Channel, Purpose, Question};
 use aye_core::skill::AskKind;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -70,13 +70,19 @@ const SEEN: Duration = Duration::from_secs(1);
 const FORM: &str = "answer";
 /// Its field.
 const CHOICE: &str = "choice";
+/// How far the answer is given again.
+const REMEMBER: &str = "remember";
 /// The choice that sends the question to the assistant before it is answered.
 const LOOK: &str = "let the assistant look";
 
 /// What a person made of a form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    Choice(String, Option<String>),
+    Choice {
+        value: String,
+        reason: Option<String>,
+        remember: Option<AnswerScope>,
+    },
     /// The assistant is to look at it first.
     Look,
     No,
@@ -130,7 +136,8 @@ impl Call<'_> {
                 ready && answer::counts(server, question)
             });
             Ok(asks.and_then(|asking| {
-                let params = form(&asking)?;
+                let remembers = server.runtime.settings.mcp.elicited_is_person;
+                let params = form(&asking, remembers)?;
                 Some(Form { question: asking.question, params })
             }))
         });
@@ -215,15 +222,15 @@ impl Call<'_> {
 
     /// Gives what a form says to the run.
     pub(super) async fn take(&self, said: Said, question: &Question) -> Result<Asked, ErrorData> {
-        let (value, reason) = match (said, question.decline()) {
-            (Said::Choice(value, reason), _) => (value, reason),
+        let (value, reason, remember) = match (said, question.decline()) {
+            (Said::Choice { value, reason, remember }, _) => (value, reason, remember),
             (Said::Look, _) => {
                 let note = "the person wants to hear you first: look at it, then call \
                     skill_continue with your advice and without a choice";
                 return Ok(Asked::Not(Some(note.to_owned())));
             }
             (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
-                (no.value.clone(), Some("declined the form".to_owned()))
+                (no.value.clone(), Some("declined the form".to_owned()), None)
             }
             (Said::No, _) => {
                 let note = "the person declined the form; the question stays open";
@@ -235,7 +242,8 @@ impl Call<'_> {
         let id = self.assistant.server().handles.of_question(question).unwrap_or_default();
         let taken = self.assistant.blocking(move |server| {
             let handle = server.handles.open(&id, &server.runtime.journal()?)?;
-            let word = Word { value, reason, edits: None, by, prompter: Channel::Elicited };
+            let prompter = Channel::Elicited;
+            let word = Word { value, reason, edits: None, remember, by, prompter };
             answer::answer(server, &handle, word)
         });
         match taken.await? {
@@ -261,7 +269,11 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
     match result.action {
         ElicitationAction::Accept => match text(CHOICE) {
             Some(choice) if choice == LOOK => Said::Look,
-            Some(choice) => Said::Choice(choice, text("reason")),
+            Some(value) => {
+                let remember = text(REMEMBER).map(Value::String);
+                let remember = remember.and_then(|scope| serde_json::from_value(scope).ok());
+                Said::Choice { value, reason: text("reason"), remember }
+            }
             None => {
                 Said::Nothing("the form was accepted without an answer; that counts for nothing")
             }
@@ -313,8 +325,9 @@ fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
     parts.join("\n")
 }
 
-/// A form with one field that has to be filled in, and no default.
-fn form(asking: &AskingRun) -> Option<ElicitRequestParams> {
+/// A form with one field that has to be filled in, and no default. Only where
+/// a form counts as a person's word can it be remembered.
+fn form(asking: &AskingRun, remembers: bool) -> Option<ElicitRequestParams> {
     let question = &asking.question;
     let advice = match &asking.state.phase {
         Phase::Asking { advice, .. } => advice.as_slice(),
@@ -336,7 +349,7 @@ fn form(asking: &AskingRun) -> Option<ElicitRequestParams> {
             json!({ "type": "string", "title": "Your choice", "enum": values })
         }
     };
-    let schema = json!({
+    let mut schema = json!({
         "type": "object",
         "properties": {
             CHOICE: choice,
@@ -344,6 +357,18 @@ fn form(asking: &AskingRun) -> Option<ElicitRequestParams> {
         },
         "required": [CHOICE],
     });
+    let scopes = question.remember_scopes();
+    if remembers && !scopes.is_empty() {
+        let words: Vec<&str> = scopes.iter().map(|scope| scope.word()).collect();
+        let covers =
+            scopes.iter().map(|one| format!("{}: {}", one.word(), question.remember_covers(*one)));
+        schema["properties"][REMEMBER] = json!({
+            "type": "string",
+            "title": "Remember it (optional)",
+            "description": covers.collect::<Vec<_>>().join("; "),
+            "enum": words,
+        });
+    }
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
@@ -373,6 +398,11 @@ mod tests {
             assert!(matches!(said(result, LONG), Said::Nothing(_)));
         }
         let full = json!({ "action": "accept", "content": { "choice": "go", "reason": "why" } });
-        assert_eq!(said(full, SHORT), Said::Choice("go".into(), Some("why".into())));
+        let choice =
+            |remember| Said::Choice { value: "go".into(), reason: Some("why".into()), remember };
+        assert_eq!(said(full, SHORT), choice(None));
+        let content = json!({ "choice": "go", "reason": "why", "remember": "error" });
+        let full = json!({ "action": "accept", "content": content });
+        assert_eq!(said(full, SHORT), choice(Some(AnswerScope::Error)));
     }
 }

@@ -1,7 +1,7 @@
 //! What keys mean: from a key to a state or a decision, without any IO.
 
 use aye_core::pattern::is_match;
-use aye_core::question::Question;
+use aye_core::question::{AnswerScope, Question};
 use aye_core::skill::AskKind;
 
 use super::key::Key;
@@ -61,14 +61,14 @@ pub struct Given {
     pub reason: Option<String>,
     /// The one-time code, not yet checked.
     pub code: Option<String>,
-    /// It is to be remembered.
-    pub remember: bool,
+    /// It is to be remembered, this far.
+    pub remember: Option<AnswerScope>,
 }
 
 impl Given {
     /// This value and nothing else.
     pub fn of(value: &str) -> Self {
-        Self { value: value.to_owned(), typed: None, reason: None, code: None, remember: false }
+        Self { value: value.to_owned(), typed: None, reason: None, code: None, remember: None }
     }
 }
 
@@ -81,8 +81,8 @@ pub struct Dialog {
     pub notice: Option<String>,
     /// Details are shown.
     pub details: bool,
-    /// The answer is to be remembered.
-    pub remember: bool,
+    /// The answer is to be remembered, this far.
+    pub remember: Option<AnswerScope>,
     wrong: u8,
     escape: Escape,
 }
@@ -94,7 +94,7 @@ impl Dialog {
             stage: first_stage(question),
             notice: None,
             details: false,
-            remember: false,
+            remember: None,
             wrong: 0,
             escape,
         }
@@ -103,6 +103,14 @@ impl Dialog {
     /// What Escape means here.
     pub fn escape(&self) -> Escape {
         self.escape
+    }
+
+    /// How far the answer is remembered after one more Ctrl-R: further each time,
+    /// then not at all.
+    pub fn next_scope(&self, question: &Question) -> Option<AnswerScope> {
+        let scopes = question.remember_scopes();
+        let at = self.remember.and_then(|scope| scopes.iter().position(|one| *one == scope));
+        scopes.get(at.map_or(0, |at| at + 1)).copied()
     }
 
     /// Whether something stands there that Escape takes back first.
@@ -145,7 +153,7 @@ impl Dialog {
     pub fn key(&mut self, question: &Question, key: &Key) -> Reply {
         self.notice = None;
         if *key == Key::Ctrl('r') && question.remember {
-            self.remember = !self.remember;
+            self.remember = self.next_scope(question);
             return Reply::Stay;
         }
         // The end of input is not an answer, wherever it comes.

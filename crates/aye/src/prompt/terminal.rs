@@ -167,9 +167,10 @@ impl<'a> TerminalPrompter<'a> {
             reason: given.reason,
             typed: given.typed,
             digest: Some(posed.question.digest.clone()),
+            remember: given.remember,
             ..Answer::new(given.value, by, Channel::Terminal)
         };
-        PromptEvent::Answered { answer, code: given.code, remember: given.remember }
+        PromptEvent::Answered { answer, code: given.code }
     }
 }
 

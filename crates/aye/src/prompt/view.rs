@@ -138,6 +138,13 @@ pub fn view_below(
         let text = Styled::new().tone(Tone::Warn, format!("! {}", escape_control(notice)));
         wrap(&text, look.room(), 2, true)
     });
+    let remembered = dialog.remember.into_iter().flat_map(|scope| {
+        let covers = posed.question.remember_covers(scope);
+        let text =
+            Styled::new().tone(Tone::Dim, format!("remembered: {}", escape_control(&covers)));
+        wrap(&text, look.room(), 2, true)
+    });
+    let notice = remembered.chain(notice);
     let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
     let fixed = body.len() + notice.len() + footer.len() + 1;
     let taken = head + details.len() + fixed;

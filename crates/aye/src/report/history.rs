@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use aye_core::event::{
-    Event, EventKind, HealTriggered, ProcessRecord, Remembered, RetryReason, StepStarted,
+    Event, EventKind, HealTriggered, MemoryKind, ProcessRecord, Remembered, RetryReason,
+    StepStarted,
 };
 use aye_core::fix::FixPlan;
 use aye_core::journal::{State, StepStatus};
@@ -323,7 +324,10 @@ impl Told {
 
     fn remembered(&mut self, event: &Event, what: &Remembered, who: &str) {
         let Some(step) = &what.step else { return };
-        let id = what.id.as_deref().map(|id| id.get(..8).unwrap_or(id));
+        let id = what.id.as_deref().map(|id| match what.kind {
+            MemoryKind::Preference => id,
+            _ => id.get(..8).unwrap_or(id),
+        });
         let id = id.map(|id| format!(" {id}")).unwrap_or_default();
         let words = format!("{who}: {}{id}: {}", what.kind.word(), what.message);
         let lines = what.fix.as_deref().map(planned).unwrap_or_default();

@@ -58,7 +58,11 @@ test("what an answer needs, and what remembering covers", () => {
   assert.equal(commits(question(), { action: "proceed" }), true);
   assert.equal(commits(question(), { action: "cancel" }), false);
   assert.equal(commits(question({ purpose: "recover" }), { action: "skip" }), true);
-  const [none, step, , always] = rememberChoices(question({ any: ["tag"] }));
+  const [none, step, , always] = rememberChoices(question({ remember: true, any: ["tag"] }));
+  const failed = rememberChoices(question({ remember: true, purpose: "recover" }));
+  assert.deepEqual(failed.map((one) => one.scope), [null, "error", "step", "skill", "always"]);
+  assert.match(failed[1]?.covers ?? "", /30 days to this error of this step/);
+  assert.equal(rememberChoices(question({ purpose: "recover" })).length, 1);
   assert.equal(none?.scope, null);
   assert.match(step?.covers ?? "", /30 days to the same question at this step.*tag may differ/);
   assert.match(always?.covers ?? "", /in any skill/);

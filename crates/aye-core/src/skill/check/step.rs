@@ -110,6 +110,9 @@ impl Checker<'_> {
         let max_cpu = doc.max_cpu.get().and_then(|period| self.duration(period));
         let env = self.env(std::mem::take(&mut doc.env), place);
         let kept = kept_output(&doc);
+        let on_error = std::mem::take(&mut doc.on_error);
+        let (on_error, remember_recovery) =
+            self.on_error(on_error, destructive, confirmation.is_some(), place);
         let step = Step {
             name,
             description: doc.description.take().map(|text| text.value),
@@ -118,7 +121,8 @@ impl Checker<'_> {
             condition: doc.condition.take().map(template),
             output: doc.output.take(),
             timeout,
-            on_error: doc.on_error.take().map(|word| word.value),
+            on_error,
+            remember_recovery,
             env,
             cwd: doc.cwd.take(),
             stdin: doc.stdin.take().map(template),

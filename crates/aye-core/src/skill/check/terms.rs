@@ -5,11 +5,13 @@ use super::ask::Asked;
 use super::step::flag;
 use super::{Checker, template};
 use crate::diagnostic::{Diagnostic, quote};
-use crate::skill::document::{ApprovalsDoc, AskDoc, ByWord};
+use crate::skill::document::{ApprovalsDoc, AskDoc, ByWord, OnErrorDoc, RememberDoc};
 use crate::skill::duration::{Period, format_duration};
-use crate::skill::{AskLimits, By, StepTimeout};
+use crate::skill::{AskLimits, By, OnError, StepTimeout};
 use crate::span::Spanned;
 use crate::yaml::decode::{Either, Field, Text};
+
+const DESTRUCTIVE: &str = "the step is destructive";
 
 impl Checker<'_> {
     pub(super) fn remembered(
@@ -17,29 +19,66 @@ impl Checker<'_> {
         doc: &mut AskDoc,
         asked: &Asked<'_>,
     ) -> (bool, Vec<String>) {
-        let key = doc.remember.key();
-        let (remember, any) = match std::mem::take(&mut doc.remember).take() {
-            Some(Spanned { value: Either::Short(remember), .. }) => (remember, Vec::new()),
-            Some(Spanned { value: Either::Long(doc), .. }) => (true, self.input_names(doc.any)),
-            None => (false, Vec::new()),
-        };
-        let (Some(key), true) = (key, remember) else {
-            return (false, any);
-        };
-        let reason = if asked.destructive {
-            "the step is destructive"
-        } else if flag(&doc.secret) {
-            "the answer is secret"
+        let refused = if asked.destructive {
+            Some(DESTRUCTIVE)
         } else {
-            return (remember, any);
+            flag(&doc.secret).then_some("the answer is secret")
         };
-        let message = format!("the answer to {} must not be remembered", asked.place);
+        let any = self.may_vary(std::mem::take(&mut doc.remember), refused, &asked.place);
+        (any.is_some(), any.unwrap_or_default())
+    }
+
+    /// What a failure means, and the inputs that may vary where the answer to
+    /// it is remembered.
+    pub(super) fn on_error(
+        &mut self,
+        field: Field<Either<OnError, OnErrorDoc>>,
+        destructive: bool,
+        gated: bool,
+        place: &str,
+    ) -> (Option<OnError>, Option<Vec<String>>) {
+        let doc = match field.take() {
+            None => return (None, None),
+            Some(Spanned { value: Either::Short(word), .. }) => return (Some(word), None),
+            Some(Spanned { value: Either::Long(doc), span }) => {
+                if doc.ask.is_absent() {
+                    let message = format!("`on_error` of {place} has no `ask`");
+                    self.report.push(Diagnostic::error("missing-key", message).label(span, ""));
+                }
+                doc
+            }
+        };
+        let refused = if destructive {
+            Some(DESTRUCTIVE)
+        } else {
+            gated.then_some("a step with a gate is decided by a person")
+        };
+        let remember = doc.ask.take().map(|ask| ask.value.remember).unwrap_or_default();
+        let any = self.may_vary(remember, refused, &format!("a failure of {place}"));
+        (Some(OnError::Ask), any)
+    }
+
+    /// The inputs that may vary where an answer is remembered; nothing if it
+    /// is not, or must not be.
+    fn may_vary(
+        &mut self,
+        field: Field<Either<bool, RememberDoc>>,
+        refused: Option<&str>,
+        place: &str,
+    ) -> Option<Vec<String>> {
+        let key = field.key()?;
+        let any = match field.take()?.value {
+            Either::Short(remember) => remember.then(Vec::new)?,
+            Either::Long(doc) => self.input_names(doc.any),
+        };
+        let Some(reason) = refused else { return Some(any) };
+        let message = format!("the answer to {place} must not be remembered");
         self.report.push(
             Diagnostic::error("remember-refused", message)
                 .label(key, reason)
                 .hint("remove `remember`; it has to be asked each time"),
         );
-        (false, any)
+        None
     }
 
     /// Names of inputs, written as templates know them.

@@ -14,7 +14,7 @@ mod key_names;
 mod parts;
 mod step;
 
-pub(super) use ask::{ApprovalsDoc, AskDoc, ByWord, OptionDoc, OverrideWord};
+pub(super) use ask::{ApprovalsDoc, AskDoc, ByWord, OptionDoc, OverrideWord, RememberDoc};
 pub(super) use file::{SkillDoc, SkillsDoc, UndefinedWord};
 pub(super) use heal::{HealDoc, HealMatchDoc};
 pub(super) use input::{InputDoc, OutputDoc, SourceDoc};
@@ -24,4 +24,4 @@ pub(super) use key_names::{
 pub(super) use parts::{
     GuardDoc, ListedArgs, NamedArgs, RetryDoc, ReturnDoc, ThenItem, Validation,
 };
-pub(super) use step::{Question, StateItem, StepDoc, StepItem, Targets};
+pub(super) use step::{OnErrorDoc, Question, StateItem, StepDoc, StepItem, Targets};

@@ -6,9 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::AskDoc;
 use super::key_names::{STATE_KEYS, STEP_KEYS};
 use super::parts::{Args, FilesWord, Items, RetryDoc, ThenItem, Validation};
+use super::{AskDoc, RememberDoc};
 use crate::skill::duration::Period;
 use crate::skill::size::Size;
 use crate::skill::{EndStatus, OnError};
@@ -79,8 +79,9 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) output: Field<String>,
     /// Time limit for the command; `0` is none.
     pub(in crate::skill) timeout: Field<Period>,
-    /// What a failure means; `fail` if not given.
-    pub(in crate::skill) on_error: Field<OnError>,
+    /// What a failure means: `fail`, `continue`, `auto_heal` or `ask`; or `ask` with its terms:
+    /// `{ ask: { remember: true } }`. If not given, someone is asked where someone is there.
+    pub(in crate::skill) on_error: Field<Either<OnError, OnErrorDoc>>,
     /// Environment variables to set; `null` removes one.
     pub(in crate::skill) env: Field<Mapping<Field<Option<Text>>>>,
     /// The working directory.
@@ -130,6 +131,25 @@ pub(in crate::skill) struct StepDoc {
     pub(in crate::skill) on_declined: Field<Option<String>>,
     /// The same as `transitions.cancelled`.
     pub(in crate::skill) on_cancelled: Field<Option<String>>,
+}
+
+/// What a failure means, in more than a word.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a word, or a mapping with `ask`")]
+#[schemars(rename = "OnErrorTerms")]
+pub(in crate::skill) struct OnErrorDoc {
+    /// Ask someone what becomes of the step.
+    pub(in crate::skill) ask: Field<RecoveryDoc>,
+}
+
+/// The terms of the question about a failed step.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with `remember`")]
+#[schemars(rename = "Recovery")]
+pub(in crate::skill) struct RecoveryDoc {
+    /// Whether the answer may be remembered. `any` names the inputs that may
+    /// be different the next time: `remember: { any: [inputs.commit] }`.
+    pub(in crate::skill) remember: Field<Either<bool, RememberDoc>>,
 }
 
 /// What an assistant may do to a step.

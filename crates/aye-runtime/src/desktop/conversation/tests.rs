@@ -21,7 +21,7 @@ fn confirm() -> Question {
 }
 
 fn draft(value: &str) -> Draft {
-    Draft { value: value.to_owned(), typed: None, remember: false }
+    Draft { value: value.to_owned(), typed: None, remember: None }
 }
 
 #[test]

@@ -56,9 +56,10 @@ pub struct AnswerArgs {
     /// A one-time code, if the question needs one
     #[arg(long, value_name = "CODE")]
     pub code: Option<String>,
-    /// Remember the answer: for this step, for the skill, or always
-    #[arg(long, value_name = "SCOPE", num_args = 0..=1, default_missing_value = "step")]
-    pub remember: Option<Reach>,
+    /// Remember the answer: for this error, for this step, for the skill, or always; without
+    /// SCOPE as narrowly as possible
+    #[arg(long, value_name = "SCOPE")]
+    pub remember: Option<Option<Reach>>,
     /// With the choice `edit`
     #[command(flatten)]
     pub changes: Changes,
@@ -191,8 +192,11 @@ pub(super) fn answer(
         let choice = given.value.clone();
         let text = || journal.text_arguments(&row, &question.step, context);
         let edits = edits(args, &choice, text)?;
-        let scope = args.remember.map(AnswerScope::from);
-        let scope = scope.or(given.remember.then_some(AnswerScope::Step));
+        let narrowest = asked.as_ref().and_then(|asked| asked.remember_scopes().first().copied());
+        let scope = args
+            .remember
+            .map(|reach| reach.map(AnswerScope::from).or(narrowest).unwrap_or(AnswerScope::Step));
+        let scope = scope.or(given.remember);
         let code = code_for(&question, asked.as_ref(), &given)?;
         let coded = code.is_some();
         let answer = Answer {
@@ -235,7 +239,8 @@ fn edits(
     choice: &str,
     text: impl FnOnce() -> TextArguments,
 ) -> Result<Option<Edits>, Error> {
-    match (args.changes.edits(args.remember, text)?, choice) {
+    let reach = args.remember.map(|reach| reach.unwrap_or(Reach::Step));
+    match (args.changes.edits(reach, text)?, choice) {
         (Some(_), choice) if choice != "edit" => {
             let hint = format!("write `aye answer {} edit --set …`", args.question);
             Err(Error::usage("`--set` goes with the choice `edit`", hint))
@@ -269,6 +274,8 @@ fn tell_remembered(
 /// How far a remembered answer reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Reach {
+    /// This step, when it fails with this error
+    Error,
     /// This step
     Step,
     /// The same question at any step of the skill
@@ -280,7 +287,7 @@ pub enum Reach {
 impl From<Reach> for FixScope {
     fn from(reach: Reach) -> Self {
         match reach {
-            Reach::Step => Self::Step,
+            Reach::Error | Reach::Step => Self::Step,
             Reach::Skill | Reach::Always => Self::Tool,
         }
     }
@@ -289,6 +296,7 @@ impl From<Reach> for FixScope {
 impl From<Reach> for AnswerScope {
     fn from(reach: Reach) -> Self {
         match reach {
+            Reach::Error => Self::Error,
             Reach::Step => Self::Step,
             Reach::Skill => Self::Skill,
             Reach::Always => Self::Always,

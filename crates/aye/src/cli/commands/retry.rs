@@ -80,7 +80,7 @@ fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {
     AnswerArgs {
         choice: Some(choice.to_owned()),
         changes: args.changes.clone(),
-        remember: args.remember,
+        remember: args.remember.map(Some),
         no_input: args.no_input,
         resume: true,
         opened_with: None,

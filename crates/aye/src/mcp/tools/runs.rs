@@ -272,7 +272,7 @@ fn relay(
     edits: Option<Edits>,
     by: String,
 ) -> Result<Begun, Error> {
-    let word = Word { value, reason, edits, by, prompter: Channel::Assistant };
+    let word = Word { value, reason, edits, remember: None, by, prompter: Channel::Assistant };
     let note = answer::answer(server, &handle, word)?;
     Ok(Begun::Run(handle.outer.id, note))
 }

@@ -48,11 +48,10 @@ pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
 pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
     let facts = question.facts.iter().flatten().map(|fact| ("covers", fact.line()));
     let not = question.not_covered.iter().map(|note| ("not", note.clone()));
-    let remembered = question.remember.then(|| match question.any.as_slice() {
-        [] => "this question with exactly these facts".to_owned(),
-        any => format!("this question with these facts, and any {}", names(any)),
+    let remembered = question.remember_scopes().iter().map(|scope| {
+        ("remember", format!("{}: {}", scope.reach(), question.remember_covers(*scope)))
     });
-    facts.chain(not).chain(remembered.map(|line| ("remember", line)))
+    facts.chain(not).chain(remembered)
 }
 
 fn names(inputs: &[String]) -> String {

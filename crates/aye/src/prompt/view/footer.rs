@@ -136,9 +136,13 @@ fn hints(posed: &QuestionContext<'_>, dialog: &Dialog, look: Look) -> Vec<String
         (Escape::Declines | Escape::Dismisses, None) => Some("Esc cancels"),
     };
     let out = out.unwrap_or("Ctrl-C pauses").to_owned();
-    let remember = posed.question.remember.then(|| match dialog.remember {
-        true => format!("remembered: {REMEMBER} takes it back"),
-        false => format!("{REMEMBER} remembers"),
+    let next = dialog.next_scope(posed.question);
+    let remember = posed.question.remember.then(|| match (dialog.remember, next) {
+        (None, _) => format!("{REMEMBER} remembers"),
+        (Some(scope), Some(next)) => {
+            format!("remembered {}: {REMEMBER} {}", scope.reach(), next.reach())
+        }
+        (Some(scope), None) => format!("remembered {}: {REMEMBER} takes it back", scope.reach()),
     });
     let mut hints = stage_hints(posed, dialog, look, details, out);
     hints.extend(remember);

@@ -154,7 +154,7 @@ pub(in crate::serve) struct AnswerBody {
     pub(in crate::serve) digest: Option<String>,
     /// Why; recorded in the journal.
     pub(in crate::serve) reason: Option<String>,
-    /// How far it is to be given again: `step`, `skill` or `always`.
+    /// How far it is to be given again: `error` (of a failed step), `step`, `skill` or `always`.
     pub(in crate::serve) remember: Option<AnswerScope>,
     /// The text that has to be typed to agree.
     pub(in crate::serve) typed: Option<String>,

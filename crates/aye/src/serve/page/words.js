@@ -68,3 +68,16 @@ export function bytes(count) {
 export function value(data) {
   return typeof data === "string" ? data : JSON.stringify(data);
 }
+
+/** How far an answer may be remembered, the narrowest first, and what each covers. */
+export function rememberScopes(question) {
+  if (!question.remember) return [];
+  const failed = question.purpose === "recover";
+  const covers = failed
+    ? { error: "this error of this step", step: "any error of this step", skill: "any error of a step of this skill that does the same", always: "any error of a step of any skill that does the same" }
+    : { step: "the same question at this step", skill: "the same question at any step of this skill", always: "the same question in any skill" };
+  const labels = { error: "for this error", step: "for this step", skill: "for this skill", always: "always" };
+  const differ = question.any?.length ? ` ${question.any.map(plain).join(", ")} may differ.` : "";
+  const same = failed ? "only where it does the same" : "only where everything shown is the same";
+  return Object.entries(covers).map(([scope, what]) => ({ scope, label: labels[scope], covers: `Given again for 30 days to ${what}, ${same}, in this environment.${differ}` }));
+}

@@ -107,6 +107,7 @@ fn step(name: &str, action: Action) -> Step {
         output: None,
         timeout: StepTimeout::Default,
         on_error: None,
+        remember_recovery: None,
         env: IndexMap::new(),
         cwd: None,
         stdin: None,

@@ -102,3 +102,63 @@ fn a_fix_without_substance_is_refused() {
         assert!(refused.contains(said), "{refused}");
     }
 }
+
+#[test]
+fn what_is_known_about_a_family_is_found_without_an_error() {
+    let desk = InboxView::with(&[]);
+    let issues = "issues:\n\
+        \x20 - {pattern: manifest unknown, tools: [bonfire], meaning: the tag is too short}\n\
+        \x20 - {pattern: namespace gone, tools: [bonfire_reserve], fix: reserve another}\n\
+        \x20 - {pattern: rejected, tools: [git], meaning: someone was faster}\n";
+    desk.write("aye.toml", "");
+    desk.write(".aye/memory/learned/patterns.yaml", issues);
+    desk.aye(&["trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let told = client.call("check_known_issues", json!({ "tool": "bonfire", "error": "" })).ok();
+    let told = told.to_string();
+    assert!(told.contains("manifest unknown") && told.contains("namespace gone"), "{told}");
+    assert!(!told.contains("rejected"), "{told}");
+}
+
+/// The surest fifteen of what usually fails, when an assistant connects.
+#[test]
+fn an_assistant_is_given_the_fifteen_surest_patterns_of_use() {
+    let desk = InboxView::with(&[]);
+    let now = jiff::Timestamp::now();
+    let mut text = "patterns:\n".to_owned();
+    for number in 0..20 {
+        text.push_str(&format!(
+            "  - {{id: use-{number:08}, tool: tool{number}, mistake: format, error: invalid flag given, sightings: {}, first_seen: {now}, last_seen: {now}}}\n",
+            10 + 2 * number
+        ));
+    }
+    std::fs::create_dir_all(desk.home().join("memory/learned")).unwrap();
+    std::fs::write(desk.home().join("memory/learned/usage.yaml"), text).unwrap();
+    let client = Client::new(&desk);
+    let told = client.heard.join("\n");
+    let named = (0..20).filter(|number| told.contains(&format!("tool{number}:"))).count();
+    assert_eq!(named, 15, "{told}");
+    assert!(told.contains("tool19:") && !told.contains("tool0:"), "{told}");
+}
+
+#[test]
+fn an_assistant_says_how_the_person_can_have_an_answer_remembered() {
+    let ask = "on_error: { ask: { remember: true } }";
+    let steps = FLAKY.replacen("    command: sh", &format!("    {ask}\n    command: sh"), 1);
+    let desk = InboxView::with(&[("push", &steps)]);
+    let mut client = Client::new(&desk);
+    let failed = client.run("push");
+    let told = failed.ok();
+    let scopes = told["remember"]["scopes"].as_object().unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(scopes.keys().collect::<Vec<_>>(), ["error", "step", "skill", "always"]);
+    assert!(scopes["error"].as_str().unwrap().starts_with("this error of this step"), "{told}");
+    let question = told["question"].as_str().unwrap().to_owned();
+    let person = format!("aye answer {question} VALUE --remember SCOPE");
+    assert_eq!(told["remember"]["person"], person.as_str());
+    // It cannot do that itself: nothing is answered.
+    let wrong = json!({ "execution_id": failed.id(), "choice": "abort", "remember": "error" });
+    client.call("skill_continue", wrong).refused();
+    desk.aye(&["answer", &question, "skip", "--remember", "error"]).ok();
+    let known = desk.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    assert_eq!(known["preferences"][0]["scope"], "error", "{known}");
+}

@@ -36,3 +36,4 @@ mod tools;
 mod trusting;
 mod view;
 mod vt;
+mod weeks;

@@ -18,7 +18,12 @@ fn an_answer_that_was_remembered_is_not_asked_for_again() {
     place.write("s.yaml", SKILL);
     let mut terminal = Terminal::aye(&place, &["run", "s.yaml"]);
     terminal.wait_for("Ctrl-R remembers").keys("\u{12}");
-    terminal.wait_for("remembered: Ctrl-R takes it back").keys("y");
+    terminal.wait_for("remembered: this question at this step, for 30 days");
+    terminal.wait_for("remembered for this step: Ctrl-R for this skill").keys("\u{12}");
+    terminal.wait_for("remembered for this skill: Ctrl-R always").keys("\u{12}");
+    terminal.wait_for("remembered always: Ctrl-R takes it back").keys("\u{12}");
+    terminal.wait_for("Ctrl-R remembers").keys("\u{12}");
+    terminal.wait_for("remembered for this step: Ctrl-R").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(terminal.vt.all().contains("aye memory forget"), "{}", terminal.vt.all());
     // Nobody is there, and nobody has to be.
@@ -47,7 +52,7 @@ fn an_answer_that_was_used_again_is_part_of_the_story() {
     place.aye(&["run", "s.yaml"]).ok();
     let shown = place.aye(&["show", "last"]).ok().stdout;
     let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
-    let said = "memory: preference: Proceed: ";
+    let said = "memory: preference pref-";
     let decided = "\"Continue with build?\" = proceed by ";
     assert_says(&[
         (&shown, &[said, "said for this step on", decided, " through memory after "]),
@@ -91,4 +96,23 @@ fn what_must_not_be_remembered_is_not() {
         assert!(answered.stderr.contains("the answer counts, but"), "{}", answered.all());
         assert_eq!(place.aye(&["run", "s.yaml"]).code, 6, "it is asked each time");
     }
+}
+
+#[test]
+fn an_answer_about_a_failure_is_remembered_as_far_as_the_prompt_says() {
+    let place = Place::new();
+    place.write("sync.yaml", crate::memory::recovering::SKILL);
+    let mut terminal = Terminal::aye(&place, &["run", "sync.yaml", "-i", "job=17"]);
+    terminal.wait_for("Ctrl-R remembers").keys("\u{12}");
+    terminal.wait_for("remembered: this error of this step, with any `job`, `kind`");
+    terminal.wait_for("remembered for this error: Ctrl-R for this step").keys("\u{12}");
+    terminal.wait_for("remembered: any error of this step");
+    terminal.keys("\u{12}\u{12}\u{12}\u{12}").wait_for("remembered: this error of this step");
+    // Skip.
+    terminal.keys("4\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    let known = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    assert_eq!(known["preferences"][0]["choice"], "skip", "{known}");
+    assert_eq!(known["preferences"][0]["scope"], "error", "{known}");
+    assert_eq!(place.aye(&["run", "sync.yaml", "-i", "job=23"]).code, 0);
 }

@@ -2,6 +2,7 @@
 
 import { html, live, nothing } from "../vendor/lit-anser.js";
 import { plain, visible } from "../text.js";
+import { rememberScopes } from "../words.js";
 import { changed, editFields, givenOf } from "./edits.js";
 
 // Who does nothing for so long is not looking any more.
@@ -156,15 +157,13 @@ function input(question, draft, host, id) {
 }
 
 function remember(question, draft, set, id) {
-  const covers = {
-    step: "the same question at this step", skill: "the same question at any step of this skill", always: "the same question in any skill",
-  };
-  const may = question.any?.length ? ` ${question.any.map(plain).join(", ")} may differ.` : "";
+  const scopes = rememberScopes(question);
+  const chosen = scopes.find((one) => one.scope === draft.remember);
   return html`<div class="field"><label for=${id}>Remember</label>
     <select id=${id} .value=${live(draft.remember)} @change=${set}>
-      <option value="">no, ask again</option><option value="step">for this step</option><option value="skill">for this skill</option><option value="always">always</option>
+      <option value="">no, ask again</option>${scopes.map((one) => html`<option value=${one.scope}>${one.label}</option>`)}
     </select>
-    ${draft.remember ? html`<span class="about">Given again for 30 days to ${covers[draft.remember]}, only where everything above is the same, in this environment.${may}</span>` : ""}</div>`;
+    ${chosen ? html`<span class="about">${chosen.covers}</span>` : ""}</div>`;
 }
 
 /** A failed step is tried again with changes, which are shown first. */
