@@ -57,7 +57,7 @@ pub use diff::{diff, whole_diff};
 pub use error::{ComputeError, Place};
 pub use host::{Host, Quiet};
 pub use proposal::{Change, Proposal};
-pub use python_program::{PythonProgram, PythonResult};
+pub use python_program::{MemoryCall, PythonProgram, PythonResult, printed};
 pub use unknown_name::UnknownName;
 
 #[cfg(feature = "compute")]

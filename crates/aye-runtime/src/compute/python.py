@@ -1,5 +1,5 @@
 # Runs one compute block: reads it and its names, writes its result.
-import ast, importlib, json, subprocess, sys
+import ast, importlib, json, os, subprocess, sys
 
 given = json.loads(sys.stdin.read())
 
@@ -46,26 +46,29 @@ def log(*words):
 
 
 def emit(name, data=None):
-    print(name, json.dumps(data, default=plain))
+    print(f"{name}: {json.dumps(data, default=plain)}")
+
+
+# What the block asked memory so far. Nothing is written here: Aye does that once the step has gone well.
+calls, start = [], os.getcwd()
 
 
 class Memory:
-    def check_known_issues(self, tool_name="", error_text=""):
-        found = []
-        if given["aye"]:
-            asked = [given["aye"], "memory", "check", "-", "--json", "--tool", str(tool_name)]
-            said = subprocess.run(asked, input=str(error_text), capture_output=True, text=True)
-            found = json.loads(said.stdout or "{}").get("issues", [])
-        keys = ("pattern", "meaning", "fix", "commands", "tags")
-        matches = [wrap({key: issue.get(key) for key in keys}) for issue in found]
-        return Mapping(matches=matches, has_known_issues=bool(matches))
-
     def __getattr__(self, name):
-        if name in ("read", "read_memory", "load_shared_context"):
-            return lambda *args, **named: Mapping()
-        if name.startswith("get_") and name != "get_timestamp":
-            return lambda *args, **named: []
-        return lambda *args, **named: None
+        def call(*args, **named):
+            if not given["aye"]:
+                raise RuntimeError("memory cannot be reached from here")
+            asked = json.dumps(calls + [[name, args, named]], default=plain)
+            said = subprocess.run(
+                [given["aye"], "memory", "call"], input=asked, capture_output=True, text=True, cwd=start
+            )
+            answer = json.loads(said.stdout or json.dumps({"error": said.stderr.strip()}))
+            if "error" in answer:
+                raise RuntimeError(answer["error"])
+            calls.append([name, args, named])
+            return wrap(answer["value"])
+
+        return call
 
 
 try:
@@ -88,7 +91,7 @@ try:
     else:
         exec(compile(tree, "<compute>", "exec"), names)
         value = next((names[n] for n in (given["output"], "result") if n in names), None)
-    text = json.dumps({"value": value}, default=plain, allow_nan=False)
+    text = json.dumps({"value": value, "memory": calls}, default=plain, allow_nan=False)
 except BaseException as error:
     trace, line = error.__traceback__, getattr(error, "lineno", None)
     while trace:

@@ -2,7 +2,9 @@
 //!
 //! The context goes in as JSON on standard input, so that no value shows in a
 //! list of processes. The result comes back on the last line of standard
-//! output, behind a mark; what the block prints stays what it prints.
+//! output, behind a mark; what the block prints stays what it prints. What it
+//! asks memory goes to `aye memory call`, which writes nothing; the calls come
+//! back with the result, and count if the step goes well.
 
 use aye_core::text::Scope;
 use ruff_python_parser::Mode;
@@ -10,13 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::block::{Block, Limits};
 use super::error::ComputeError;
-use super::python_program::{PythonProgram, PythonResult};
+use super::python_program::{MARK, PythonProgram, PythonResult};
 use super::{explain, pool, source};
 
 /// Runs a block: reads the context, gives the names, finds the result.
 const PROGRAM: &str = include_str!("python.py");
-/// What stands before the result.
-const MARK: &str = "\u{1e}aye-result ";
 
 /// How to run a block with `python3`, with the names it uses.
 pub fn python_program(block: &Block, scope: &Scope) -> Result<PythonProgram, ComputeError> {
@@ -56,7 +56,7 @@ pub fn python_result(
     stdout: &str,
     limits: &Limits,
 ) -> Result<PythonResult, ComputeError> {
-    let Some((printed, answer)) = stdout.rsplit_once(MARK) else {
+    let Some((_, answer)) = stdout.rsplit_once(MARK) else {
         let mut error = ComputeError::new("Result", "python3 ended without a result");
         error.hint = Some("the block must not end the process: no `exit()`".into());
         return Err(error);
@@ -68,9 +68,9 @@ pub fn python_result(
     }
     let mut answer: Value = serde_json::from_str(answer)
         .map_err(|error| ComputeError::new("Result", format!("the result is not data: {error}")))?;
-    let printed = printed.to_owned();
     let Some(error) = answer.get_mut("error").map(Value::take) else {
-        return Ok(PythonResult { value: answer["value"].take(), printed });
+        let memory = serde_json::from_value(answer["memory"].take()).unwrap_or_default();
+        return Ok(PythonResult { value: answer["value"].take(), memory });
     };
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
     let (kind, message) = (text("kind"), text("message"));

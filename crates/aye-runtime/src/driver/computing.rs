@@ -15,6 +15,7 @@ use aye_core::input::{End, Finished};
 use aye_core::kept_output::KeptOutput;
 use aye_core::skill::{self, Template};
 use aye_core::text::Scope;
+use aye_process::Exit;
 use aye_process::log::{FileDigest, LogDigest};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -114,7 +115,8 @@ impl Driver<'_> {
                 stdin: Some(program.stdin),
                 interactive: false,
                 tty: false,
-                kept: KeptOutput::default(),
+                // Its result follows what it prints: only the latter is kept, once it has ended.
+                kept: KeptOutput { log: false, ..KeptOutput::default() },
                 max_memory: None,
                 max_cpu: None,
             };
@@ -211,21 +213,50 @@ impl Driver<'_> {
     /// Writes lines to the step's log, as if a program had written them; what
     /// is there then, if it could be written.
     fn keep_lines(&self, id: LaneId, execution: u32, lines: &[String]) -> Option<LogSeal> {
-        let machine = &self.lane(id).machine;
-        let state = machine.state();
-        if lines.is_empty() {
-            return Some(LogSeal::default());
-        }
+        let secrets = self.lane(id).machine.secrets();
+        let text = lines.iter().map(|line| format!("{}\n", secrets.mask(line))).collect();
+        self.keep_log(id, execution, text, String::new())
+    }
+
+    /// Shows what a block of `python3` printed, and writes it to the step's log;
+    /// what is there then, if it could be written.
+    pub(super) fn keep_printed(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        exit: &Exit,
+    ) -> Option<LogSeal> {
+        const MOST: usize = 10 << 20;
+        let stdout = exit.stdout.text_of_last(MOST);
+        let stdout = compute::printed(&stdout).to_owned();
+        let lines: Vec<String> = stdout.lines().map(str::to_owned).collect();
+        self.say(id, &lines);
+        self.keep_log(id, execution, stdout, exit.stderr.text_of_last(MOST))
+    }
+
+    fn keep_log(
+        &self,
+        id: LaneId,
+        execution: u32,
+        stdout: String,
+        stderr: String,
+    ) -> Option<LogSeal> {
+        let state = self.lane(id).machine.state();
         let step = state.current.as_ref()?;
         let base = self.parts.store.log(&state.run, execution, step);
-        let path = aye_process::log::path(&base, aye_process::Stream::Stdout);
-        let text: String =
-            lines.iter().map(|line| format!("{}\n", machine.secrets().mask(line))).collect();
-        // A log that cannot be written is no reason to fail.
-        let _ = path.parent().map(std::fs::create_dir_all);
-        let stdout = Some(FileDigest::of(text.as_bytes()));
-        std::fs::write(path, text).ok()?;
-        Some(seal(&LogDigest { stdout, ..LogDigest::default() }))
+        let write = |stream, text: String| {
+            if text.is_empty() {
+                return Some(None);
+            }
+            let path = aye_process::log::path(&base, stream);
+            // A log that cannot be written is no reason to fail.
+            let _ = path.parent().map(std::fs::create_dir_all);
+            let digest = FileDigest::of(text.as_bytes());
+            std::fs::write(path, text).ok().map(|()| Some(digest))
+        };
+        let stdout = write(aye_process::Stream::Stdout, stdout)?;
+        let stderr = write(aye_process::Stream::Stderr, stderr)?;
+        Some(seal(&LogDigest { stdout, stderr, ..LogDigest::default() }))
     }
 
     /// Says something that is Aye's own, and no step's.

@@ -15,7 +15,7 @@ use aye_process::{
 use serde_json::Value;
 
 use crate::codes;
-use crate::compute;
+use crate::compute::{self, MemoryCall};
 use crate::error::Error;
 use crate::store::seal;
 
@@ -149,7 +149,7 @@ impl Driver<'_> {
         };
         self.logs.finished(log, exit.stdout.total() + exit.stderr.total());
         let room = self.room_for(id, exit, &meaning);
-        let (mut end, process) = conclude(exit, kept, room);
+        let (mut end, mut process) = conclude(exit, kept, room);
         let ended_by_us = !matches!(exit.outcome, Outcome::Exited(_) | Outcome::Signaled(_));
         if id != ROOT && (ended_by_us || process.left_running > 0) {
             self.stopping.ended_inside(process.left_running);
@@ -165,12 +165,20 @@ impl Driver<'_> {
             self.interrupt(signal.number(), signal.name())?;
             end = End::Stopped;
         }
+        let mut calls = Vec::new();
         if process.exit_code == Some(0) {
-            end = understand(end, &meaning);
+            (end, calls) = understand(end, &meaning);
         }
-        let log = exit.digest.as_ref().map(|digest| Box::new(seal(digest)));
+        let (end, learned) = self.wants_written(id, execution, end, &calls);
+        let mut log = exit.digest.as_ref().map(seal);
+        if matches!(meaning, Meaning::Python(_)) {
+            process.stdout = compute::printed(&process.stdout).to_owned();
+            process.kept = KeptOutput::default();
+            log = self.keep_printed(id, execution, exit);
+        }
+        let (process, log) = (Some(process), log.map(Box::new));
         let bare = Finished::bare(execution, end, None);
-        self.tell_end(id, Finished { process: Some(process), log, ..bare })
+        self.tell_end(id, Finished { process, log, learned, ..bare })
     }
 
     /// Ends what a lane's step does.
@@ -378,10 +386,10 @@ fn unrendered(error: TextError) -> End {
     End::NotStarted { code: error.code, exit_code: None, message: error.message, hint: error.hint }
 }
 
-/// What the text of a good end means.
-fn understand(end: End, meaning: &Meaning) -> End {
-    let End::Exited { value: Value::String(text), .. } = &end else { return end };
-    match meaning {
+/// What the text of a good end means, and what it asked memory.
+fn understand(end: End, meaning: &Meaning) -> (End, Vec<MemoryCall>) {
+    let End::Exited { value: Value::String(text), .. } = &end else { return (end, Vec::new()) };
+    let end = match meaning {
         Meaning::Text => end,
         Meaning::Tool(tool) => match tool.result(text) {
             Ok(result) => called(result),
@@ -390,9 +398,13 @@ fn understand(end: End, meaning: &Meaning) -> End {
         Meaning::Python(python) => {
             let (block, scope) = &**python;
             match compute::python_result(block, scope, text, &compute::Limits::default()) {
-                Ok(result) => End::Exited { value: result.value, parsed: None },
+                Ok(result) => {
+                    let end = End::Exited { value: result.value, parsed: None };
+                    return (end, result.memory);
+                }
                 Err(error) => failed_block(&error, proposal(block, &error, scope)),
             }
         }
-    }
+    };
+    (end, Vec::new())
 }

@@ -8,9 +8,11 @@ use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Finished};
 use serde_json::{Map, Value};
 
+use crate::compute::MemoryCall;
 use crate::error::Error;
 use crate::memory::{
-    Change, ErrorText, Keep, Lesson, NewFix, Origin, OriginKind, Provenance, ToldFix, View,
+    Change, ErrorText, Keep, Lesson, NewFix, Origin, OriginKind, PROPOSED, Provenance, ToldByState,
+    ToldFix, View,
 };
 
 use super::drive::Driver;
@@ -35,6 +37,25 @@ impl Driver<'_> {
         self.tell_end(id, Finished { learned, ..Finished::bare(execution, end, None) })
     }
 
+    /// What a block of `python3` that went well wants written down: its calls are made again
+    /// on memory as it is now.
+    pub(super) fn wants_written(
+        &self,
+        id: LaneId,
+        execution: u32,
+        end: End,
+        calls: &[MemoryCall],
+    ) -> (End, Vec<Remembered>) {
+        let mut view = View::new(Arc::clone(&self.parts.memory), self.parts.clock.now());
+        for MemoryCall(function, args, named) in calls {
+            if let Err(message) = view.call(function, args, named) {
+                let (code, hint, proposal) = (ErrorCode::Compute, None, None);
+                return (End::Failed { code, message, hint, proposal }, Vec::new());
+            }
+        }
+        (end, self.written(id, execution, view))
+    }
+
     /// What a step that went well wants written down, one lesson for each file.
     pub(super) fn written(&self, id: LaneId, execution: u32, view: View) -> Vec<Remembered> {
         let state = self.lane(id).machine.state();
@@ -48,6 +69,10 @@ impl Driver<'_> {
         };
         let (changes, fixes) = view.into_changes(&from);
         let step = Some(from.step.clone());
+        let looks_like: Vec<(String, ToldByState)> = changes
+            .iter()
+            .flat_map(|change| change.told().into_iter().map(|told| (change.key.to_string(), told)))
+            .collect();
         let written = changes.into_iter().map(|change| {
             let message = format!("memory: {}", change.summary());
             let (id, step) = (Some(change.key.to_string()), step.clone());
@@ -55,12 +80,43 @@ impl Driver<'_> {
             Remembered { id, step, lesson, ..Remembered::told(MemoryKind::State, message) }
         });
         let mut learned: Vec<Remembered> = written.collect();
-        learned.extend(fixes.into_iter().map(|fix| self.told_fix(id, &from, fix)));
+        learned.extend(fixes.into_iter().map(|fix| self.told_fix(id, &from, fix, false)));
+        learned.extend(
+            looks_like.into_iter().map(|(key, told)| self.proposed_by(id, &from, &key, told)),
+        );
         learned
     }
 
+    /// What a step wrote where Aye keeps its own counts for nothing before a person says so.
+    fn proposed_by(
+        &self,
+        id: LaneId,
+        from: &Provenance,
+        key: &str,
+        told: ToldByState,
+    ) -> Remembered {
+        let message = match told {
+            ToldByState::Fix(fix) => return self.told_fix(id, from, fix, true),
+            ToldByState::Issue(issue) => {
+                let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
+                format!(
+                    "`{key}` looks like a known issue; it is not used before you add it: \
+                     `aye memory learn --error '{}' --fix '{}'`",
+                    mask(&issue.error),
+                    mask(if issue.fix.is_empty() { &issue.cause } else { &issue.fix }),
+                )
+            }
+            ToldByState::Preference => format!(
+                "`{key}` looks like a remembered answer; it is not used: answer the question and \
+                 let it be remembered"
+            ),
+        };
+        let step = Some(from.step.clone());
+        Remembered { step, ..Remembered::told(MemoryKind::State, message) }
+    }
+
     /// What a step says about an error is a proposal: shown, and never carried out.
-    fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix) -> Remembered {
+    fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix, proposed: bool) -> Remembered {
         let machine = &self.lane(id).machine;
         let ToldFix { tool, error, cause, fix } = told;
         let new = NewFix {
@@ -79,7 +135,7 @@ impl Driver<'_> {
                 by: from.skill.clone(),
                 run: Some(from.run.clone()),
                 at: from.at,
-                other: Map::new(),
+                other: proposed.then(|| (PROPOSED.to_owned(), true.into())).into_iter().collect(),
             },
             keep: Keep::Auto,
         };
@@ -87,7 +143,15 @@ impl Driver<'_> {
         let (id, message, lesson) = match self.parts.memory.fix_lesson(new, &mask) {
             Ok((id, lesson)) => {
                 let short = self.parts.memory.short_id(&id);
-                let said = format!("noted as `{short}`; `aye memory forget {short}` takes it back");
+                let said = match proposed {
+                    true => format!(
+                        "proposed as `{short}`; it is not used before a person agrees: \
+                         `aye memory agree {short}`"
+                    ),
+                    false => {
+                        format!("noted as `{short}`; `aye memory forget {short}` takes it back")
+                    }
+                };
                 (Some(id), said, lesson.to_value())
             }
             Err(error) => {

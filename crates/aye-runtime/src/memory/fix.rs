@@ -218,6 +218,9 @@ impl Act {
     }
 }
 
+/// In `from` of words that nobody agreed to show: a skill wrote them where Aye keeps its own.
+pub const PROPOSED: &str = "proposed";
+
 impl Fix {
     /// What it is recognised by, or what is wrong with it.
     pub(super) fn check(&self) -> Result<Pattern, String> {
@@ -238,7 +241,8 @@ impl Fix {
 
     /// Whether it is used.
     pub fn standing(&self) -> Standing {
-        if self.change.is_empty() {
+        let proposed = self.from.other.get(PROPOSED) == Some(&Value::Bool(true));
+        if self.change.is_empty() && !(proposed && self.agreed.is_none()) {
             Standing::Prose
         } else if self.agreed.is_none() {
             Standing::Proposed

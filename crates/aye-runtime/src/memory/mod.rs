@@ -64,7 +64,7 @@ pub use entry::{EntryKind, fix_json, issue_json, usage_json};
 pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
 pub use fingerprint::fingerprint;
-pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, Standing};
+pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, PROPOSED, Standing};
 pub use generalise::{Rule, generalise};
 pub use import::{Became, Imported, Importing};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
@@ -88,8 +88,8 @@ pub use remember_fix::{ErrorText, NewFix};
 pub use salient_line::{around_values, pattern_of};
 pub use similar::{SAME, similarity};
 pub use state::{
-    Operation, Provenance, StateChange, StateKey, ToldFix, View, is_builtin_tool, is_function,
-    query as query_state,
+    Operation, Provenance, StateChange, StateKey, Told as ToldByState, ToldFix, View,
+    is_builtin_tool, is_function, query as query_state,
 };
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};

@@ -18,6 +18,7 @@ mod key;
 mod operation;
 mod path;
 mod signature;
+mod told;
 mod view;
 
 pub use file::{Provenance, StateChange};
@@ -25,4 +26,5 @@ pub use functions::{is_builtin_tool, is_function};
 pub use key::StateKey;
 pub use operation::Operation;
 pub use path::query;
+pub use told::Told;
 pub use view::{ToldFix, View};

@@ -3,6 +3,7 @@
 //! One file for each subcommand. Touches the files of memory, through the runtime.
 
 mod agree;
+mod call;
 mod check;
 mod import;
 mod learn;
@@ -146,6 +147,9 @@ pub enum MemoryCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// What a block of `python3` asks memory; internal
+    #[command(hide = true)]
+    Call,
     /// Count questions, remembered answers and repairs by week
     #[command(after_help = STATS)]
     Stats {
@@ -252,6 +256,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
         MemoryCommand::Check(args) => check::run(args, &memory, context),
         MemoryCommand::Learn(args) => learn::run(args, &memory, context),
         MemoryCommand::Import { files } => import::run(files, &memory, context),
+        MemoryCommand::Call => call::run(context),
         MemoryCommand::Stats { weeks } => stats::run(*weeks, context),
     };
     // What was passed over is said once, whatever the command came to.

@@ -345,7 +345,11 @@ steps:
     place.write("real.yaml", skill);
     place.aye(&["run", "real.yaml"]).ok();
     let told = place.aye(&["logs", "last", "more"]).ok().stdout;
-    assert_says(&[(&told, &["seen\n", "told {\"plan\": 1}\n", "[false, {}]"])]);
+    assert_says(&[(&told, &["seen\n", "told: {\"plan\": 1}\n"])]);
+    assert!(!told.contains("aye-result"), "{told}");
+    let shown = place.aye(&["show", "last", "--json"]).ok().stdout;
+    assert!(!shown.contains("aye-result"), "{shown}");
+    place.aye(&["audit"]).ok();
 }
 
 #[test]

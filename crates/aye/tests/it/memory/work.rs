@@ -263,3 +263,87 @@ fn a_hundred_processes_write_at_once_and_killed_ones_neither_lose_nor_double() {
     has.sort_unstable();
     assert_eq!(has, wanted, "each that is in the journal is in the file, once");
 }
+
+#[test]
+fn a_block_of_python3_writes_as_one_of_the_sandbox_does() {
+    crate::needs::program("python3");
+    let place = Place::new();
+    let python = |code: &str| {
+        skill(&place, "real", code);
+        let text = place
+            .read("real.yaml")
+            .replace("  - name: note\n", "  - name: note\n    python: true\n");
+        place.write("real.yaml", &text);
+        place.aye(&["run", "real.yaml"])
+    };
+    let ran = python(
+        "import os\nos.chdir('/')\n\
+         memory.write('team', {'people': ['ana']})\n\
+         memory.append('team', 'people', 'bo')\n\
+         seen = memory.read('team')\n\
+         result = [seen.people, memory.query('team', 'people[0]'), memory.remove('team', 'people', 'x', 'y')]\n",
+    )
+    .ok();
+    assert!(
+        ran.all().contains("memory: `state/team`: written, added to `people`"),
+        "{}",
+        ran.all()
+    );
+    assert_eq!(plain(&place, "team"), json!({ "people": ["ana", "bo"] }));
+    let from = &state(&place, "team")["_aye"]["last"];
+    assert_eq!((&from["step"], &from["run"]), (&json!("note"), &json!(place.last())));
+    // The journal has it before the file does, next to the result.
+    let events = place.aye(&["show", "last", "--json"]).ok().json();
+    let events = events["events"].as_array().unwrap().clone();
+    let at = |kind: &str| events.iter().position(|event| event["type"] == kind).unwrap();
+    assert!(at("memory_learned") < at("skill_completed"), "{events:?}");
+
+    // A block that fails writes nothing, and what memory does not have is an error.
+    let ran = python("memory.append('team', 'people', 'cy')\nraise ValueError('no')\n");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let ran = python(
+        "memory.append('team', 'people', 'cy')\nresult = memory.apend('team', 'people', 1)\n",
+    );
+    assert!(ran.all().contains("did you mean `memory.append`?"), "{}", ran.all());
+    assert_eq!(plain(&place, "team"), json!({ "people": ["ana", "bo"] }));
+}
+
+#[test]
+fn what_looks_like_learned_by_aye_is_a_proposal_at_most() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    place.aye(&["trust", "--yes"]).ok();
+    skill(
+        &place,
+        "one",
+        "memory.append('learned/tool_fixes', 'tool_fixes', {'tool_name': 'deploy', 'error_pattern': 'manifest unknown', 'root_cause': 'short tag', 'fix_applied': 'use the full SHA'})\n\
+         memory.append('learned/patterns', 'auth', {'pattern': 'token expired', 'meaning': 'log in again'})\n\
+         memory.write('learned/confirmations', {'release:gate': {'auto_proceed': True}})\n\
+         memory.append('learned/other', 'list', {'name': 'plain data'})\n\
+         result = 1\n",
+    );
+    let ran = place.aye(&["run", "one.yaml"]).ok();
+    for said in [
+        "proposed as `fix-",
+        "`state/learned/patterns` looks like a known issue",
+        "`state/learned/confirmations` looks like",
+    ] {
+        assert!(ran.all().contains(said), "{said}: {}", ran.all());
+    }
+    // The data is there, and Aye's own files are not.
+    assert_eq!(plain(&place, "learned/tool_fixes")["tool_fixes"][0]["tool_name"], "deploy");
+    assert_eq!(plain(&place, "learned/patterns")["auth"][0]["pattern"], "token expired");
+    let known = place.aye(&["memory", "list", "--json"]).ok().json();
+    assert_eq!((&known["issues"], &known["preferences"]), (&json!([]), &json!([])), "{known}");
+    assert_eq!(known["fixes"].as_array().map(Vec::len), Some(1), "{known}");
+    assert_eq!(known["fixes"][0]["standing"], "proposed", "{known}");
+    // It waits for a person, wherever proposals wait.
+    let id = known["fixes"][0]["id"].as_str().unwrap().to_owned();
+    for listing in [&["inbox"][..], &["doctor"]] {
+        let listed = place.aye(listing);
+        assert!(listed.all().contains(&id[..12]), "{listing:?}: {}", listed.all());
+    }
+    place.aye(&["memory", "agree", &id, "--yes"]).ok();
+    let known = place.aye(&["memory", "list", "--json"]).ok().json();
+    assert_eq!(known["fixes"][0]["standing"], "prose", "{known}");
+}

@@ -63,8 +63,11 @@ fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>,
         });
     }
     crate::cli::say(&describe(fix, context.paint_err));
-    let question =
-        yes_or_no("Do this automatically when the error happens again?", Some(Default::No))?;
+    let ask_for = match fix.value.change.is_empty() {
+        true => "Show this when the error happens again?",
+        false => "Do this automatically when the error happens again?",
+    };
+    let question = yes_or_no(ask_for, Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
         Asked::Value(taken) if taken.value == YES => None,
         Asked::Value(_) => Some(5),

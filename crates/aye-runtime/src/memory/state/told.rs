@@ -1,0 +1,74 @@
+//! Writes below `learned/` that look like what Aye itself learns. The data is work memory as any
+//! other; what it says about errors and answers becomes a proposal at most.
+
+use serde_json::Value;
+
+use super::file::StateChange;
+use super::operation::Operation;
+use super::view::ToldFix;
+
+/// What a write below `learned/` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// What helps against an error of a tool.
+    Fix(ToldFix),
+    /// What an error means, whatever the tool.
+    Issue(ToldFix),
+    /// That a question is answered by itself.
+    Preference,
+}
+
+impl StateChange {
+    /// What it says that looks like a fix, a known issue or a preference.
+    pub fn told(&self) -> Vec<Told> {
+        let mut found = Vec::new();
+        if !self.key.to_string().starts_with("state/learned/") {
+            return found;
+        }
+        for operation in &self.operations {
+            match operation {
+                Operation::Write { value } | Operation::Update { value, .. } => {
+                    look(value, &mut found);
+                }
+                Operation::Append { item, .. } => look(item, &mut found),
+                Operation::Remove { .. } => {}
+            }
+        }
+        found
+    }
+}
+
+fn look(value: &Value, found: &mut Vec<Told>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|one| look(one, found)),
+        Value::Object(map) => match read(value) {
+            Some(told) if found.contains(&told) => {}
+            Some(told) => found.push(told),
+            None => map.values().for_each(|one| look(one, found)),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn read(entry: &Value) -> Option<Told> {
+    let text = |names: &[&str]| {
+        let text = names.iter().find_map(|name| entry.get(name)?.as_str());
+        text.map(str::trim).unwrap_or_default().to_owned()
+    };
+    if entry.get("auto_proceed").is_some_and(Value::is_boolean) {
+        return Some(Told::Preference);
+    }
+    let told = ToldFix {
+        tool: text(&["tool_name", "tool"]),
+        error: text(&["error_pattern", "pattern"]),
+        cause: text(&["root_cause", "meaning"]),
+        fix: text(&["fix_applied", "fix_description", "fix"]),
+    };
+    if told.error.is_empty() || told.cause.is_empty() && told.fix.is_empty() {
+        return None;
+    }
+    Some(match told.tool.is_empty() {
+        true => Told::Issue(told),
+        false => Told::Fix(told),
+    })
+}
