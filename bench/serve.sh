@@ -2,7 +2,7 @@
 # The server: how soon every client has an event, what a client costs, lists however long, answers a second,
 # how soon an answer at a terminal withdraws a card. Ratios of things measured in one run.
 #   bench/serve.sh [ROUNDS]   AYE=PATH measures another binary; ONLY=fanout,lists,answers,withdraw a part of it;
-#                             CLIENTS="1000 5000" other numbers of clients
+#                             CLIENTS="1000 5000" other numbers of clients; RUNS=100 of runs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${AYE:-}" ]; then

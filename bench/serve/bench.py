@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import socket
 import sqlite3
 import statistics
@@ -42,8 +43,13 @@ def median(values):
     return statistics.median(values)
 
 
+PLACES = []
+
+
 class Place:
     """A home, a project and a server."""
+
+    server = None
 
     def __init__(self, name):
         self.home, self.project = f"{WORK}/{name}/home", f"{WORK}/{name}/project"
@@ -53,6 +59,7 @@ class Place:
                 file.write(text)
         self.env = {"PATH": os.environ["PATH"], "HOME": WORK, "AYE_HOME": self.home, "LANG": "C.UTF-8"}
         self.aye("trust", "--yes")
+        PLACES.append(self)
 
     def aye(self, *args, check=True):
         done = subprocess.run([AYE, *args], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL,
@@ -121,11 +128,15 @@ class Place:
         return stream
 
     def end(self):
+        if self.server is None:
+            return
         self.server.kill()
         self.server.wait()
-        for run in json.loads(self.aye("runs", "--json", "--limit", "1000", check=False) or "[]"):
-            if run["status"] not in ("completed", "failed", "cancelled"):
-                self.aye("cancel", run["run"], check=False)
+        self.server = None
+        for status in ("running", "waiting"):
+            for run in json.loads(self.aye("runs", "--json", "--status", status, "--limit", "200", check=False) or "[]"):
+                if run["driven"]:
+                    self.aye("cancel", run["run"], check=False)
 
 
 def heard(stream, mark):
@@ -166,7 +177,10 @@ def fanout():
         for _ in range(ROUNDS):
             place.aye("run", "gate", "--detach")
         open_questions = place.questions(ROUNDS)
-        place.get("/runs")
+        # What the server needs once, whoever connects.
+        warm = Fanout("clients", place.port, 100, place.token)
+        assert warm.hears() == "ready"
+        warm.end()
         before = place.memory()
         clients = Fanout("clients", place.port, count, place.token)
         assert clients.hears() == "ready"
@@ -304,7 +318,7 @@ def page(pair):
 def answers():
     place = Place("answers")
     place.serve()
-    runs = 100
+    runs = int(os.environ.get("RUNS", "100"))
     for _ in range(runs):
         place.aye("run", "many", "--detach")
     questions = place.questions(runs * 20)
@@ -352,5 +366,11 @@ def withdraw():
     place.end()
 
 
-for name in ONLY:
-    {"fanout": fanout, "lists": lists, "answers": answers, "withdraw": withdraw}[name]()
+# Whatever happens, no server and no run is left.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+try:
+    for name in ONLY:
+        {"fanout": fanout, "lists": lists, "answers": answers, "withdraw": withdraw}[name]()
+finally:
+    for place in PLACES:
+        place.end()
