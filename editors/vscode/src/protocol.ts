@@ -1055,7 +1055,7 @@ export type Question = {
   by?: By;
   /** How many different people must agree. */
   approvals?: number;
-  /** Anyone who started the run is none of them. */
+  /** The person who started the run does not count. */
   not_starter?: boolean;
   /** A one-time code is needed. */
   reauth?: boolean;
@@ -1162,7 +1162,7 @@ export type QuestionView = {
   by?: By;
   /** How many different people must agree. */
   approvals?: number;
-  /** Anyone who started the run is none of them. */
+  /** The person who started the run does not count. */
   not_starter?: boolean;
   /** A one-time code is needed. */
   reauth?: boolean;

@@ -25,9 +25,9 @@ pub(in crate::serve) use tokio_tungstenite::tungstenite::Utf8Bytes;
 /// The longest message of a client.
 const LONGEST: usize = 256 * 1024;
 /// How much is read at once; most messages of clients are shorter.
-const READ: usize = 1024;
+const READ: usize = 512;
 /// The longest frame that is sent.
-const PART: usize = 2048;
+const PART: usize = 1024;
 /// What the protocol adds to the key of a client.
 const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 

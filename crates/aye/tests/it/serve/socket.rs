@@ -69,7 +69,7 @@ fn a_long_message_comes_in_short_frames() {
     assert_eq!((kind, is_last), (1, false));
     while !is_last {
         let (kind, last, bytes) = socket.part().unwrap();
-        assert!(kind == 0 && bytes.len() <= 2048, "{kind}: {}", bytes.len());
+        assert!(kind == 0 && bytes.len() <= 1024, "{kind}: {}", bytes.len());
         whole.extend(bytes);
         is_last = last;
     }
