@@ -233,7 +233,8 @@ pub(crate) fn type_to_confirm(
     if let Some(keys) = keys {
         terminal.wait_for("Step failed").keys(keys);
     }
-    let asks = format!("To agree, type {text}");
+    // "To agree, type …", or "For Retry, type …" where a failed step asks.
+    let asks = format!(", type {text}");
     terminal.wait_for(&asks).keys(text).wait_for(&format!("❯ {text}")).keys("\r");
     terminal.wait_for("Resume it here?").keys(if go_on { "y" } else { "n" });
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
