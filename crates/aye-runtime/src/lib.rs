@@ -23,7 +23,7 @@
 )]
 
 pub mod advisor;
-mod announced_server;
+pub mod announced_server;
 pub mod auth;
 pub mod clock;
 mod codes;

@@ -60,7 +60,7 @@ export class Client extends EventEmitter<Events> {
   after = 0;
   state: ConnectionState = { connected: false, since: Date.now(), problem: null };
 
-  /** `locate` finds or starts the server; it is told how many attempts have failed. */
+  /** `locate` finds or starts the server, which has proven itself; it is told how many attempts have failed. */
   constructor(locate: (attempt: number) => Promise<Announcement>) {
     super();
     this.#locate = locate;
@@ -127,12 +127,13 @@ export class Client extends EventEmitter<Events> {
   /** A request of the HTTP API. */
   async request(method: string, path: string, { body, headers = {}, signal }: { body?: object; headers?: Record<string, string>; signal?: AbortSignal } = {}): Promise<Response> {
     const server = this.#server;
-    if (!server) throw new ApiError("offline", "the server cannot be reached");
+    // While its socket is open, the process that proved itself has the port; afterwards anyone may.
+    if (!server || this.#socket?.readyState !== WebSocket.OPEN) throw new ApiError("offline", "the server cannot be reached");
     const all: Record<string, string> = { Authorization: `Bearer ${server.token}`, ...headers };
     if (body) Object.assign(all, { "Content-Type": "application/json", "Idempotency-Key": headers["Idempotency-Key"] ?? randomUUID() });
     let response: Response;
     try {
-      response = await fetch(`${server.url}/api/v1${path}`, { method, headers: all, ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) });
+      response = await fetch(`${server.url}/api/v1${path}`, { method, headers: all, redirect: "error", ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) });
     } catch {
       throw new ApiError("offline", "the server cannot be reached");
     }

@@ -2,6 +2,7 @@
 // Nothing of VS Code here.
 
 import { execFile, spawn } from "node:child_process";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
@@ -70,7 +71,7 @@ export async function versionOf(place: Place): Promise<string> {
   return version;
 }
 
-/** The server that runs, if one does. A file that a killed server left behind does not count. */
+/** The server that runs, if one does and proves it. A file that a killed server left behind does not count. */
 export async function find(home: string): Promise<Announcement | null> {
   let said: Partial<Announcement>;
   try {
@@ -79,11 +80,24 @@ export async function find(home: string): Promise<Announcement | null> {
     return null;
   }
   if (typeof said.url !== "string" || typeof said.token !== "string") return null;
+  const server = { url: said.url.replace(/\/$/, ""), pid: said.pid ?? 0, token: said.token };
+  return (await isProven(server)) ? server : null;
+}
+
+/**
+ * Whether the process at this address has the token. Another account may listen at the port of a server that
+ * is gone; the token is sent to nobody who has not proven that they know it. The address is part of the proof, so that
+ * nobody can pass on the proof of the real server.
+ */
+export async function isProven({ url, token }: Announcement): Promise<boolean> {
+  const challenge = randomBytes(32).toString("hex");
   try {
-    const response = await fetch(`${said.url.replace(/\/$/, "")}/healthz`, { signal: AbortSignal.timeout(LOOK_LIMIT) });
-    return response.ok ? { url: said.url.replace(/\/$/, ""), pid: said.pid ?? 0, token: said.token } : null;
+    const response = await fetch(`${url}/healthz`, { headers: { "Aye-Challenge": challenge }, redirect: "error", signal: AbortSignal.timeout(LOOK_LIMIT) });
+    const given = Buffer.from(response.headers.get("aye-proof") ?? "");
+    const wanted = Buffer.from(createHmac("sha256", token).update(`aye-serve-proof\n${url}\n${challenge}`).digest("hex"));
+    return response.ok && given.length === wanted.length && timingSafeEqual(given, wanted);
   } catch {
-    return null;
+    return false;
   }
 }
 

@@ -11,7 +11,7 @@ use aye_core::question::{Answer, Channel, Proof};
 use aye_process::{Happening, Outcome, Running, Spec, Stop};
 use jiff::tz::TimeZone;
 
-use crate::announced_server::announced_server;
+use crate::announced_server::AnnouncedServer;
 use crate::clock::Clock;
 use crate::prompter::{JoinRequests, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
@@ -121,9 +121,9 @@ impl NotificationPrompter {
     /// else a window.
     fn clicked(&self, question: &QuestionId) {
         let env = &self.config.surroundings.env;
-        if let Some(url) = announced_server(&self.config.home)
+        if let Some(server) = AnnouncedServer::running(&self.config.home)
             && let Some(opener) = OPENERS.iter().find_map(|name| on_path(name, env))
-            && start(Command::new(opener).arg(format!("{url}/#/inbox")))
+            && start(Command::new(opener).arg(format!("{}/#/inbox", server.url)))
         {
             return;
         }

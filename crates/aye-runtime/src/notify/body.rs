@@ -100,10 +100,12 @@ fn teams(message: &Message) -> Value {
 /// A code block shows texts as they are; nobody is mentioned whatever they say.
 fn discord(message: &Message) -> Value {
     let (text, _) = message.text_within(DISCORD);
-    let text = text.replace("```", "`\u{200b}``");
+    // Three of them end the block: others that look alike take their place.
+    let unfenced = |text: &str| text.replace("```", "\u{2cb}\u{2cb}\u{2cb}");
+    let text = unfenced(&text);
     let link = message.link.as_ref().map(|link| format!("\n<{link}>")).unwrap_or_default();
     json!({
-        "content": format!("```\n{}\n\n{text}\n```{link}", short(&message.title, 100).replace("```", "`\u{200b}``")),
+        "content": format!("```\n{}\n\n{text}\n```{link}", unfenced(&short(&message.title, 100))),
         "allowed_mentions": { "parse": [] },
     })
 }

@@ -8,7 +8,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::question::{Channel as Through, Proof};
 use jiff::Timestamp;
 
-use crate::announced_server::announced_server;
+use crate::announced_server::AnnouncedServer;
 use crate::error::Error;
 use crate::notify::{
     Channel, Courier, Delivery, DeliveryError, Message, NotifyHost, Plan, Staying, answers,
@@ -225,7 +225,8 @@ impl NotifyHost for Host {
     }
 
     fn server(&self) -> Option<String> {
-        announced_server(&self.0.home)
+        let server = AnnouncedServer::running(&self.0.home)?;
+        Some(server.url.trim_end_matches('/').to_owned())
     }
 
     fn drop_boxes(&self) -> Vec<PathBuf> {

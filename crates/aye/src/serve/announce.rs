@@ -4,28 +4,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use aye_runtime::announced_server::{AnnouncedServer, FILE, LOCK};
 use aye_runtime::error::Error;
-use serde::{Deserialize, Serialize};
 
-const LOCK: &str = "serve.lock";
-const FILE: &str = "serve.json";
 const TOKEN: &str = "serve.token";
 const BYTES: usize = 32;
-
-/// What `serve.json` says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Announcement {
-    /// Where the server is.
-    pub(crate) url: String,
-    /// Its process.
-    pub(crate) pid: u32,
-    /// What programs of this user show to it.
-    pub(crate) token: String,
-    /// The file to verify its certificate with, if the server made it itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) certificate: Option<PathBuf>,
-}
+/// How often it is tried to become the server, and how long each time is waited.
+const LOOKS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The right to be the server of a home; given back when dropped.
 pub(crate) struct OnlyServer {
@@ -44,11 +32,18 @@ impl OnlyServer {
         let path = home.join(LOCK);
         let failed = |source| Error::File { doing: "lock", path: path.clone(), source };
         let lock = open(&path, false).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { home: home.to_owned(), _lock: lock }),
-            Err(fs::TryLockError::WouldBlock) => Err(second(home)),
-            Err(fs::TryLockError::Error(source)) => Err(failed(source)),
+        for _ in 0..LOOKS {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { home: home.to_owned(), _lock: lock }),
+                Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
+                // Those who look whether a server runs have it for a moment.
+                Err(fs::TryLockError::WouldBlock) if AnnouncedServer::running(home).is_none() => {
+                    std::thread::sleep(PAUSE);
+                }
+                Err(fs::TryLockError::WouldBlock) => break,
+            }
         }
+        Err(second(home))
     }
 
     /// The token for programs of this user; the same after a restart.
@@ -78,9 +73,9 @@ impl OnlyServer {
         url: &str,
         token: &str,
         certificate: Option<PathBuf>,
-    ) -> Result<Announcement, Error> {
+    ) -> Result<AnnouncedServer, Error> {
         let (url, pid, token) = (url.to_owned(), std::process::id(), token.to_owned());
-        let announced = Announcement { url, pid, token, certificate };
+        let announced = AnnouncedServer { url, pid, token, certificate };
         let text = serde_json::to_string(&announced).unwrap_or_default();
         let path = self.home.join(FILE);
         replace(&path, text.as_bytes()).map_err(|source| Error::File {
@@ -99,19 +94,9 @@ impl Drop for OnlyServer {
     }
 }
 
-/// The server of this home, if one runs.
-pub(crate) fn running(home: &Path) -> Option<Announcement> {
-    let lock = File::open(home.join(LOCK)).ok()?;
-    match lock.try_lock_shared() {
-        Err(fs::TryLockError::WouldBlock) => {}
-        Ok(()) | Err(fs::TryLockError::Error(_)) => return None,
-    }
-    serde_json::from_str(&fs::read_to_string(home.join(FILE)).ok()?).ok()
-}
-
 fn second(home: &Path) -> Error {
-    match running(home) {
-        Some(Announcement { url, pid, .. }) => Error::Refused {
+    match AnnouncedServer::running(home) {
+        Some(AnnouncedServer { url, pid, .. }) => Error::Refused {
             message: format!("a server for this home runs already: {url} (process {pid})"),
             hint: Some("`aye serve open` opens its page; stop it to start another".to_owned()),
         },
@@ -151,9 +136,9 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         let refused = OnlyServer::take(home.path()).err().expect("refused").to_string();
         assert!(refused.contains("http://127.0.0.1:1"), "{refused}");
-        assert_eq!(running(home.path()).map(|one| one.token), Some(token.clone()));
+        assert_eq!(AnnouncedServer::running(home.path()).map(|one| one.token), Some(token.clone()));
         drop(server);
-        assert_eq!(running(home.path()), None);
+        assert_eq!(AnnouncedServer::running(home.path()), None);
         // A child that another test starts has the lock until it is another program.
         let pause = std::time::Duration::from_millis(10);
         let tries = std::iter::repeat_with(|| {

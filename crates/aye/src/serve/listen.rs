@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::Request;
+use aye_runtime::announced_server::AnnouncedServer;
 use aye_runtime::error::Error;
 use aye_runtime::people::PeopleFile;
 use aye_runtime::runtime::{Runtime, account_name};
@@ -21,7 +22,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
-use super::announce::{Announcement, OnlyServer};
+use super::announce::OnlyServer;
 use super::api;
 use super::guard::Connection;
 use super::local_socket;
@@ -62,7 +63,7 @@ pub(crate) struct Options {
 pub(crate) fn serve(
     runtime: Arc<Runtime>,
     options: Options,
-    ready: impl FnOnce(&Announcement) -> Result<(), Error>,
+    ready: impl FnOnce(&AnnouncedServer) -> Result<(), Error>,
 ) -> Result<u8, Error> {
     let address = address(&options)?;
     let only = OnlyServer::take(&runtime.home)?;

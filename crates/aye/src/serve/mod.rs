@@ -39,6 +39,5 @@ mod tls;
 mod typescript;
 mod views;
 
-pub(crate) use announce::running;
 pub(crate) use listen::{Options, serve};
 pub(crate) use tls::Certificate;

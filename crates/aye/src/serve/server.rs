@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use aye_core::digest::digest;
+use aye_runtime::announced_server;
 use aye_runtime::error::Error;
 use aye_runtime::people::{People, PeopleFile, Right};
 use aye_runtime::runtime::Runtime;
@@ -103,6 +104,11 @@ impl Server {
                 Ok(people)
             }
         }
+    }
+
+    /// Proves to a client that this is the server of `serve.json`.
+    pub(super) fn proof(&self, challenge: &str) -> Option<String> {
+        announced_server::proof(&self.token, &self.place.url, challenge)
     }
 
     /// Where people are kept.

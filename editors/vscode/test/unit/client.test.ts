@@ -1,11 +1,12 @@
 // The connection, against a real server.
 
 import assert from "node:assert/strict";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { test } from "node:test";
 import { Store } from "aye-page/store.js";
 import { ApiError, Client } from "../../src/client";
 import type { ServerMessage } from "../../src/model";
-import { find, homeOf, isOlder, ServerProblem, start, versionOf } from "../../src/server";
+import { find, homeOf, isOlder, isProven, ServerProblem, start, versionOf } from "../../src/server";
 import { Place, until } from "./place";
 
 const SKILLS = {
@@ -55,6 +56,56 @@ test("starts the server once, and finds it afterwards", async () => {
     await place.killServer();
     assert.equal(await find(place.home), null);
   } finally {
+    await place.end();
+  }
+});
+
+/** A process of another account at this port: it says yes to everything, with this proof, and keeps what it hears. */
+async function impostor(port: number, proof: (challenge: string) => Promise<string>): Promise<{ heard: IncomingHttpHeaders[]; server: Server }> {
+  const heard: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    heard.push(request.headers);
+    void proof(String(request.headers["aye-challenge"])).then((given) => response.writeHead(200, { "aye-proof": given }).end("{\"status\":\"ok\"}"));
+  });
+  server.on("upgrade", (request, socket) => {
+    heard.push(request.headers);
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return { heard, server };
+}
+
+test("the token goes to no process that listens where a killed server was", async () => {
+  const place = await Place.make(SKILLS);
+  const stale = await start(place.where);
+  assert.equal(await isProven(stale), true);
+  process.kill(stale.pid, "SIGKILL");
+  await until(() => isProven(stale).then((is) => !is), "the server is gone");
+  const port = Number(new URL(stale.url).port);
+  let given = "0".repeat(64);
+  const { heard, server } = await impostor(port, async (challenge) => {
+    if (!given.startsWith("http")) return given;
+    // It passes on what the real server says.
+    const response = await fetch(`${given}/healthz`, { headers: { "Aye-Challenge": challenge } });
+    return response.headers.get("aye-proof") ?? "";
+  });
+  const client = new Client(async () => (await find(place.home)) ?? Promise.reject(new ServerProblem("not-running", "none")));
+  try {
+    client.connect();
+    await until(() => client.state.problem !== null && heard.length > 0, "it was tried");
+    assert.equal(await find(place.home), null);
+    await assert.rejects(client.get("/session"), (error: ApiError) => error.code === "offline");
+    const real = await start(place.where);
+    assert.notEqual(real.url, stale.url);
+    given = real.url;
+    assert.equal(await isProven(stale), false, "a proof of another address does not count");
+    // The client finds the real one by itself.
+    await until(() => client.state.connected, "connected");
+    assert.equal(client.url, real.url);
+    assert.deepEqual(heard.filter((headers) => headers.authorization !== undefined || JSON.stringify(headers).includes(stale.token)), []);
+  } finally {
+    client.close();
+    server.close();
     await place.end();
   }
 });

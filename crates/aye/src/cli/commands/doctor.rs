@@ -17,7 +17,7 @@ use crate::cli::Context;
 use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
-use crate::serve;
+use aye_runtime::announced_server::AnnouncedServer;
 use aye_runtime::desktop::{Trial, try_out};
 use aye_runtime::error::Error;
 use aye_runtime::trust::Power;
@@ -252,7 +252,7 @@ fn channels(context: &Context) -> Vec<Finding> {
     if all.is_empty() {
         return vec![Finding::new(what, Health::Missing, "no notification channel is set up")];
     }
-    let serves = serve::running(&context.home).is_some();
+    let serves = AnnouncedServer::running(&context.home).is_some();
     all.iter().map(|one| channel(one, serves)).collect()
 }
 

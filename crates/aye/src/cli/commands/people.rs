@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use aye_runtime::announced_server::AnnouncedServer;
 use aye_runtime::error::Error;
 use aye_runtime::people::{Credentials, Device, NewPerson, Owner, PeopleFile, Person, Right};
 use clap::builder::PossibleValuesParser;
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
-use crate::serve;
 use aye_runtime::clock::local;
 
 use super::output::{print, print_json, print_line};
@@ -188,7 +188,7 @@ fn tell(name: &str, credentials: &Credentials, context: &Context) -> Result<u8, 
 
 /// A link to the server that runs, or to where it would.
 fn address(link: &str, context: &Context) -> String {
-    let url = serve::running(&context.home).map(|server| server.url);
+    let url = AnnouncedServer::running(&context.home).map(|server| server.url);
     let url = url.unwrap_or_else(|| format!("http://{ADDRESS}"));
     // What follows the `#` is sent to nobody: the page redeems it.
     format!("{url}/#signin={link}")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
@@ -24,9 +25,20 @@ pub(super) struct Health {
     status: &'static str,
 }
 
-/// `GET /healthz`
-pub(super) async fn alive() -> Json<Health> {
-    Json(Health { status: "ok" })
+/// What a client that is about to send a token wants signed, and the signature.
+const CHALLENGE: HeaderName = HeaderName::from_static("aye-challenge");
+const PROOF: HeaderName = HeaderName::from_static("aye-proof");
+
+/// `GET /healthz`: who sends a challenge gets the proof that this is the server of
+/// `serve.json`, and not a process at the port of one that is gone.
+pub(super) async fn alive(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    let mut response = Json(Health { status: "ok" }).into_response();
+    let challenge = headers.get(CHALLENGE).and_then(|value| value.to_str().ok());
+    let proof = challenge.and_then(|challenge| server.proof(challenge));
+    if let Some(proof) = proof.and_then(|proof| HeaderValue::from_str(&proof).ok()) {
+        response.headers_mut().insert(PROOF, proof);
+    }
+    response
 }
 
 /// `GET /readyz`: the journal can be read.

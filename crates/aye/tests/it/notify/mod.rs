@@ -14,6 +14,8 @@ mod webhook;
 
 use crate::cli::harness::Place;
 
+pub(crate) use webhook::hmac;
+
 /// Where the user's own settings are, from the working directory.
 const CONFIG: &str = "../.config/aye/config.toml";
 

@@ -11,7 +11,7 @@ use crate::cli::harness::Place;
 use crate::needs;
 
 /// The HMAC as another program computes it.
-fn hmac(secret: &str, text: &str) -> String {
+pub(crate) fn hmac(secret: &str, text: &str) -> String {
     needs::program("openssl");
     let mut child = Command::new("openssl")
         .args(["dgst", "-sha256", "-hmac", secret])
@@ -82,7 +82,7 @@ fn templated(template: &str) -> serde_json::Value {
     place.write(
         "skills/gate.yaml",
         "name: gate\nsteps:\n  - name: sure\n    confirm:\n      title: \"<!channel> *bold* @everyone\"\n      \
-         message: \"``` </script> & \\\"quoted\\\" \\u001b[31m [x](http://evil)\"\n",
+         message: \"``` ````` </script> & \\\"quoted\\\" \\u001b[31m [x](http://evil)\"\n",
     );
     super::configure(
         &place,

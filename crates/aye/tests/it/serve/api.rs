@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::harness::{Place, until};
+use crate::notify::hmac;
 
 use super::client::{GATE, Served, new_key};
 
@@ -21,6 +22,27 @@ fn the_first_line_says_where_it_is_and_a_second_server_is_told() {
     let health = server.raw("GET", "/healthz", &[], "");
     assert_eq!((health.status, health.ok()["status"].as_str()), (200, Some("ok")));
     assert_eq!(server.raw("GET", "/readyz", &[], "").status, 200);
+}
+
+#[test]
+fn it_proves_that_it_is_the_server_of_this_home() {
+    let server = Served::with(&[]);
+    let file = std::fs::read_to_string(server.home().join("serve.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    let text = |key: &str| file[key].as_str().unwrap().to_owned();
+    let proof = |challenge: &str| {
+        let answer = server.raw("GET", "/healthz", &[("Aye-Challenge", challenge)], "");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let proof = answer.head.lines().find_map(|line| line.strip_prefix("aye-proof: "));
+        proof.map(str::to_owned)
+    };
+    let challenge = "0123456789abcdef".repeat(4);
+    let signed = format!("aye-serve-proof\n{}\n{challenge}", text("url"));
+    assert_eq!(proof(&challenge), Some(hmac(&text("token"), &signed)));
+    // It signs nothing but challenges.
+    for other in ["", "0", &"0".repeat(65), &"x".repeat(64), &format!("{challenge}0")] {
+        assert_eq!(proof(other), None, "{other}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use aye_runtime::announced_server::AnnouncedServer;
 use aye_runtime::error::Error;
 use aye_runtime::people::{Owner, PeopleFile};
 use clap::Args;
@@ -13,7 +14,6 @@ use serde_json::json;
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
-use crate::serve;
 
 /// Programs that open a file in a browser; the first that is installed does it.
 const OPENERS: [&str; 3] = ["xdg-open", "wslview", "open"];
@@ -28,7 +28,7 @@ pub struct OpenArgs {
 
 pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<u8, Error> {
     context.require_person("sign a browser in")?;
-    let server = serve::running(&context.home).ok_or_else(|| Error::Refused {
+    let server = AnnouncedServer::running(&context.home).ok_or_else(|| Error::Refused {
         message: "no server runs for this home".to_owned(),
         hint: Some("start one with `aye serve`".to_owned()),
     })?;
