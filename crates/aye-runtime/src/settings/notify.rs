@@ -87,15 +87,26 @@ impl Detail {
 }
 
 impl ChannelSettings {
-    /// What it does, line by line and without secrets: what someone agrees to.
+    /// What it does, line by line and without secrets: what someone agrees to. Whatever
+    /// decides who gets what, in whose name and with which secret is here; times are not.
     pub fn shown(&self) -> Vec<String> {
-        let mut lines = vec![format!("{} {}", self.kind.word(), self.kind.target())];
-        let on: Vec<&str> = self.on.iter().map(|occasion| occasion.word()).collect();
+        let Self { kind, on, skills, environments, person, escalate, show, link, .. } = self;
+        let mut lines = kind.shown();
+        let on: Vec<&str> = on.iter().map(|occasion| occasion.word()).collect();
         let buttons = if self.buttons { ", with buttons" } else { "" };
-        lines.push(format!("on {}; shows {}{buttons}", on.join(", "), self.show.word()));
-        if let Some(link) = &self.link {
-            lines.push(format!("links to {}", shell_word(link)));
+        lines.push(format!("on {}; shows {}{buttons}", on.join(", "), show.word()));
+        let listed = |names: &[String]| {
+            names.iter().map(|name| shell_word(name)).collect::<Vec<_>>().join(" ")
+        };
+        if !skills.is_empty() {
+            lines.push(format!("skills {}", listed(skills)));
         }
+        if !environments.is_empty() {
+            lines.push(format!("environments {}", listed(environments)));
+        }
+        lines.extend(person.iter().map(|person| format!("person {}", shell_word(person))));
+        lines.extend(escalate.iter().map(|(_, to)| format!("escalates to {}", shell_word(to))));
+        lines.extend(link.iter().map(|link| format!("links to {}", shell_word(link))));
         lines
     }
 

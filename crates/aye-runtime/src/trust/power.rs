@@ -97,3 +97,81 @@ pub(super) fn outside(settings: &Settings) -> Vec<PathBuf> {
     let real = settings.skills.iter().filter_map(|directory| directory.canonicalize().ok());
     real.filter(|directory| !directory.starts_with(&root)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What someone agrees to with a channel of a project.
+    fn agreed(channel: &str) -> Power {
+        let place = tempfile::tempdir().expect("a directory");
+        let text = format!("[notify.c]\n{channel}");
+        std::fs::write(place.path().join("aye.toml"), text).expect("written");
+        let settings = Settings::load(place.path(), None, |_| false).expect("valid settings");
+        let (_, channel) = settings.project.notify.first_key_value().expect("a channel");
+        Power::channel("c", channel)
+    }
+
+    /// Whatever decides who gets what, in whose name and with which secret is shown, and
+    /// agreed to anew when it changes.
+    #[test]
+    fn an_agreement_to_a_channel_covers_everything_that_it_does() {
+        let hook = "kind = 'webhook'\nurl = 'https://x.com/a'\nsecret = { env = 'A' }\n\
+            token = { file = 'a' }\nbody = \"{{ title }}\\n\"\nperson = 'ann'\n\
+            skills = ['a']\nenvironments = ['a']\nlink = 'https://l.com'\n";
+        let ntfy = "kind = 'ntfy'\nurl = { env = 'A' }\ntopic = 'a'\n\
+            token = { command = ['a', 'b'] }\n";
+        let mail = "kind = 'email'\nserver = 'mail.x.com'\nfrom = 'a@x.com'\nto = ['b@x.com']\n\
+            user = 'ann'\npassword = { command = ['pass', 'show'] }\n";
+        let command = "kind = 'command'\ncommand = ['tell', 'a b']\n";
+        for (before, what, then) in [
+            (hook, "x.com/a", "x.com/b"),
+            (hook, "'https://x.com/a'", "{ env = 'A' }"),
+            (hook, "{ env = 'A' }", "{ env = 'B' }"),
+            (hook, "{ env = 'A' }", "{ command = ['A'] }"),
+            (hook, "secret = { env = 'A' }\n", ""),
+            (hook, "{ file = 'a' }", "{ file = 'b' }"),
+            (hook, "{{ title }}", "{{ text }}"),
+            (hook, "{{ title }}\\n", "{{ title }} "),
+            (hook, "body = \"{{ title }}\\n\"", "template = 'slack'"),
+            (hook, "'ann'", "'bob'"),
+            (hook, "skills = ['a']", "skills = ['b']"),
+            (hook, "skills = ['a']", ""),
+            (hook, "environments = ['a']", "environments = ['b']"),
+            (hook, "l.com", "m.com"),
+            (ntfy, "{ env = 'A' }", "{ env = 'B' }"),
+            (ntfy, "topic = 'a'", "topic = 'b'"),
+            (ntfy, "topic = 'a'", "topic = { env = 'a' }"),
+            (ntfy, "'a', 'b'", "'a b'"),
+            (mail, "mail.x", "mail.y"),
+            (mail, "b@x.com", "c@x.com"),
+            (mail, "from = 'a", "from = 'c"),
+            (mail, "'ann'", "'bob'"),
+            (mail, "'pass', 'show'", "'pass show'"),
+            (mail, "'pass'", "'steal'"),
+            (command, "'tell'", "'other'"),
+            (command, "'a b'", "'a', 'b'"),
+        ] {
+            let changed = before.replace(what, then);
+            assert_ne!(before, changed, "{what}");
+            let (one, other) = (agreed(before), agreed(&changed));
+            assert_ne!(one.shown, other.shown, "{what} -> {then}");
+            assert_ne!(one.digest, other.digest, "{what} -> {then}");
+        }
+    }
+
+    #[test]
+    fn of_a_secret_its_source_is_shown() {
+        let ntfy =
+            "kind = 'ntfy'\ntopic = { env = 'TOPIC' }\ntoken = { command = ['pass', 'a b'] }\n";
+        assert_eq!(
+            agreed(ntfy).shown,
+            [
+                "ntfy https://ntfy.sh",
+                "token from the command pass 'a b'",
+                "topic from the environment variable TOPIC",
+                "on question, failed; shows full, with buttons",
+            ]
+        );
+    }
+}

@@ -62,6 +62,25 @@ pub enum Template {
     },
 }
 
+impl Template {
+    fn shown(&self) -> Vec<String> {
+        let named = |name: &str| vec![format!("template {name}")];
+        match self {
+            Self::Aye => Vec::new(),
+            Self::Slack => named("slack"),
+            Self::Teams => named("teams"),
+            Self::Discord => named("discord"),
+            Self::Telegram { chat } => named(&format!("telegram, chat {}", shell_word(chat))),
+            Self::Own { body, content_type } => {
+                let first = format!("body {}", shell_word(content_type));
+                // Behind a bar none of them passes for a line of ours.
+                let lines = body.split('\n').map(|line| format!("| {line}"));
+                std::iter::once(first).chain(lines).collect()
+            }
+        }
+    }
+}
+
 /// `kind = "ntfy"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NtfyChannel {
@@ -144,6 +163,43 @@ impl ChannelKind {
             Self::Desktop => "of this account".to_owned(),
             Self::DropBox(files) => shell_word(&files.directory.to_string_lossy()),
         }
+    }
+
+    /// Everything that it does and uses, line by line: of a secret its source.
+    pub(super) fn shown(&self) -> Vec<String> {
+        let target = match self {
+            Self::Webhook(WebhookChannel { url, .. }) | Self::Ntfy(NtfyChannel { url, .. }) => {
+                url.shown()
+            }
+            Self::Email(_) | Self::Command(_) | Self::Desktop | Self::DropBox(_) => self.target(),
+        };
+        let mut lines = vec![format!("{} {target}", self.word())];
+        let secret = |key: &str, value: &Option<Sourced>| {
+            value.as_ref().map(|value| format!("{key} {}", value.source()))
+        };
+        match self {
+            Self::Webhook(hook) => {
+                lines.extend(secret("secret", &hook.secret));
+                lines.extend(secret("token", &hook.token));
+                lines.extend(hook.template.shown());
+            }
+            Self::Ntfy(ntfy) => {
+                lines.extend(secret("token", &ntfy.token));
+                lines.push(format!("topic {}", ntfy.topic.shown()));
+            }
+            Self::Email(mail) => {
+                lines.extend(mail.user.iter().map(|user| format!("user {}", user.shown())));
+                lines.extend(secret("password", &mail.password));
+                let encryption = match mail.encryption {
+                    Encryption::StartTls => "starttls",
+                    Encryption::Tls => "tls",
+                    Encryption::None => "not encrypted",
+                };
+                lines.push(format!("from {}, port {}, {encryption}", mail.from, mail.port));
+            }
+            Self::Command(_) | Self::Desktop | Self::DropBox(_) => {}
+        }
+        lines
     }
 
     /// What nobody else may know. An address of a webhook may be one of them; a

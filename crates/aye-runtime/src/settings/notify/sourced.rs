@@ -7,6 +7,8 @@ use aye_core::skill::SecretSource;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::fmt::shell_word;
+
 use super::super::tools::wrong;
 
 /// A text, or where it is read each time.
@@ -16,6 +18,31 @@ pub enum Sourced {
     Plain(String),
     /// It is read there.
     From(SecretSource),
+}
+
+impl Sourced {
+    /// The text, or where it is read.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Plain(text) => shell_word(text),
+            Self::From(_) => self.source(),
+        }
+    }
+
+    /// Where it is read, never the text.
+    pub(super) fn source(&self) -> String {
+        match self {
+            Self::Plain(_) => "written in the settings".to_owned(),
+            Self::From(SecretSource::Env(name)) => {
+                format!("from the environment variable {}", shell_word(name))
+            }
+            Self::From(SecretSource::File(path)) => format!("from the file {}", shell_word(path)),
+            Self::From(SecretSource::Command(argv)) => {
+                let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
+                format!("from the command {}", words.join(" "))
+            }
+        }
+    }
 }
 
 impl fmt::Display for Sourced {
