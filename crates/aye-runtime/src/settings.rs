@@ -34,6 +34,7 @@ use crate::ownership::{Other, is_ours};
 use crate::report::OutputMode;
 use crate::store::Durability;
 
+use ask::AskLayer;
 use layer::{File, Layer};
 use limits::Limiter;
 
@@ -178,6 +179,8 @@ impl Settings {
         let keep = user.keep.unwrap_or(Some(DEFAULT_KEEP));
         let keep = limiter.keep("keep", project.keep, keep);
         let tools = limiter.tools(project.tools, user.tools);
+        let order = project.ask.order(&user.ask);
+        let prompters = limiter.prompters(order, AskLayer::default().order(&user.ask));
         let left_out = limiter.left_out();
         let usual = || vec![root.join(".aye/skills"), root.join("skills")];
         Self {
@@ -200,8 +203,7 @@ impl Settings {
             mcp: project.mcp.over(&user.mcp),
             // Nor here: a question can declare its own limit.
             ask: project.ask.over(&user.ask),
-            // A project may call a person elsewhere; what counts as an answer is the same.
-            prompters: project.ask.order(&user.ask),
+            prompters,
             project: Powers {
                 root: root.clone(),
                 policy: project.policy,

@@ -37,6 +37,19 @@ impl Default for AskOrder {
     }
 }
 
+impl AskOrder {
+    /// Whether someone is called somewhere that the other leaves alone.
+    pub(super) fn calls_more_than(&self, other: &Self) -> bool {
+        let places = [
+            (self.terminal, other.terminal),
+            (self.desktop, other.desktop),
+            (self.notification, other.notification),
+        ];
+        let begins = |(now, before)| now != Joins::Never && before == Joins::Never;
+        places.into_iter().any(begins) || self.named && !other.named
+    }
+}
+
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

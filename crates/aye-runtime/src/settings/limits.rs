@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::store::Durability;
 
-use super::ToolSettings;
+use super::{AskOrder, ToolSettings};
 
 /// Chooses limit by limit, and notes what it leaves out.
 pub(super) struct Limiter<F> {
@@ -65,6 +65,11 @@ impl<F: FnOnce() -> bool> Limiter<F> {
         self.choose(key, wanted, without, |wanted, without| {
             (*wanted, *without) == (Durability::Process, Durability::Power)
         })
+    }
+
+    /// Who asks: more of them is looser, for one more place can answer.
+    pub(super) fn prompters(&mut self, wanted: AskOrder, without: AskOrder) -> AskOrder {
+        self.choose("prompters", Some(wanted), without, AskOrder::calls_more_than)
     }
 
     /// Both tools; of a name that both have, the project's, if it is trusted: the

@@ -397,6 +397,8 @@ fn an_untrusted_project_makes_limits_stricter_only() {
         ("journal", "keep", "'10d'", "'8d'"),
         ("journal", "keep", "'0s'", "'1ms'"),
         ("journal", "durability", "'power'", "'process'"),
+        ("ask", "prompters", "['terminal']", "['terminal', 'notification']"),
+        ("ask", "prompters", "[]", "['terminal', 'desktop']"),
     ];
     for (table, key, stricter, looser) in keys {
         let stricter = format!("[{table}]\n{key} = {stricter}\n");
