@@ -23,6 +23,8 @@ const COLUMNS: usize = 84;
 const MOST_LINES: usize = 24;
 /// How many lines of each part a short version has.
 const BRIEF: usize = 3;
+/// How wide the title of a window is.
+const HEADING: usize = 60;
 /// How many of the last steps are told.
 const STEPS: usize = 5;
 
@@ -127,7 +129,12 @@ impl Card {
 
     /// The title of the window.
     pub(super) fn heading(&self) -> String {
-        format!("Aye: {}", crate::fmt::cut(&self.title, 60))
+        format!("Aye: {}", crate::fmt::cut(&self.title, HEADING))
+    }
+
+    /// Whether that shows the whole title.
+    pub(super) fn is_heading_whole(&self) -> bool {
+        crate::fmt::cut(&self.title, HEADING) == self.title
     }
 
     /// How wide its longest line is, and how many lines it has.
@@ -167,6 +174,8 @@ impl Card {
 
     /// In Qt's rich text, as KDialog reads it.
     pub(super) fn rich(&self) -> String {
+        // KDialog reads escapes in its texts: `\n` would be a new line, and `\\` one backslash.
+        let escape_markup = |text: &str| escape_markup(text).replace('\\', "&#92;");
         let dim = |text: &str| format!("<span style=\"color:gray\">{text}</span>");
         let lines = |lines: &[String]| {
             let line = |line: &String| escape_markup(line).replace("  ", "&nbsp; ");

@@ -4,12 +4,12 @@ use aye_core::question::Question;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::fmt::cut;
+use crate::fmt::{cut, escape_control_line};
 use crate::prompter::QuestionContext;
 
 use super::card::{Card, Part};
 use super::program::Ended;
-use super::window::{Pick, rows};
+use super::window::{Pick, Row, rows};
 
 /// The program that shows notifications.
 pub(super) const PROGRAM: &str = "notify-send";
@@ -50,28 +50,29 @@ impl Notice {
     pub(super) fn of(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Self {
         let question = posed.question;
         let card = Card::of(posed, now, zone);
-        let said = card.parts.iter().find_map(|part| match part {
-            Part::Said(lines) => Some(lines.join(" ")),
-            Part::Code(..) | Part::Warning(_) | Part::Note(_) => None,
-        });
+        let rows = rows(question);
+        let (text, is_exact) = agreed_text(posed, &card, &rows);
+        let shown = cut(&text, LONGEST);
+        // Nobody agrees to what they cannot read here.
+        let is_whole = is_exact && shown == text && card.is_heading_whole();
         let note = card.parts.iter().rev().find_map(|part| match part {
             Part::Note(lines) => {
                 lines.iter().rev().find(|line| line.starts_with("Answer by")).cloned()
             }
             Part::Said(_) | Part::Code(..) | Part::Warning(_) => None,
         });
-        let mut lines = vec![cut(&said.unwrap_or_default(), LONGEST)];
-        lines.extend(card.place.clone());
-        lines.extend(note);
+        let lines = [Some(shown), card.place.clone(), note];
+        let lines: Vec<String> = lines.into_iter().flatten().collect();
         Self {
             summary: card.heading(),
-            body: lines.iter().map(|line| no_markup(line)).collect::<Vec<_>>().join("\n"),
+            body: no_markup(&lines.join("\n")),
             urgent: question.destructive,
-            buttons: buttons(question),
+            buttons: buttons(question, &rows, is_whole),
         }
     }
 
-    /// How it is shown. A service that reads markup reads none here.
+    /// How it is shown. A service that reads markup reads none here, and the program reads
+    /// escapes in the body.
     pub(super) fn args(&self) -> Vec<String> {
         let urgency = if self.urgent { "critical" } else { "normal" };
         let mut args = vec![
@@ -84,7 +85,7 @@ impl Notice {
             format!("--action={CLICK}=Open"),
         ];
         args.extend(self.buttons.iter().map(|(at, label)| format!("--action={at}={label}")));
-        args.extend(["--".to_owned(), self.summary.clone(), self.body.clone()]);
+        args.extend(["--".to_owned(), self.summary.clone(), body_argument(&self.body)]);
         args
     }
 
@@ -108,15 +109,57 @@ impl Notice {
     }
 }
 
-/// The options that a button may take, if they fit.
-fn buttons(question: &Question) -> Vec<(usize, String)> {
-    let takes = rows(question).into_iter().filter_map(|row| match row.pick {
+/// What a yes covers, in full; whether it is shown as it is.
+fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (String, bool) {
+    let question = posed.question;
+    let mut blocks = Vec::new();
+    let mut is_exact = true;
+    for part in &card.parts {
+        match part {
+            Part::Said(lines) | Part::Warning(lines) => blocks.push(lines.join(" ")),
+            Part::Code(heading, lines) => {
+                is_exact &= lines.iter().all(|line| no_markup(line) == *line);
+                // Behind a bar no line of a command passes for one of ours.
+                let lines: Vec<String> = lines.iter().map(|line| format!("│ {line}")).collect();
+                blocks.push(format!("{heading}\n{}", lines.join("\n")));
+            }
+            Part::Note(_) => {}
+        }
+    }
+    let environment = posed.run.and_then(|run| run.started.environment.as_deref());
+    let environment = environment.map(|one| format!("Environment {}", escape_control_line(one)));
+    blocks.extend(environment);
+    let offers = rows.iter().filter(|row| match row.pick {
+        Pick::Offer(at, None) => agrees(question, at) && !row.meaning().is_empty(),
+        Pick::Offer(..) | Pick::Write => false,
+    });
+    blocks.extend(offers.map(|row| format!("{}: {}", row.label, row.meaning())));
+    (blocks.join("\n"), is_exact)
+}
+
+/// Whether the option at this place has a button that agrees.
+fn agrees(question: &Question, at: usize) -> bool {
+    let value = question.options[at].value.as_str();
+    question.takes_button(value) && question.commits(&value.into())
+}
+
+/// The options that a button may take, if they fit. Where the notification does not show
+/// everything, or the button not all of its label, none of them agrees.
+fn buttons(question: &Question, rows: &[Row], is_whole: bool) -> Vec<(usize, String)> {
+    let takes = rows.iter().filter_map(|row| match row.pick {
         Pick::Offer(at, None) if question.takes_button(&question.options[at].value) => {
-            Some((at, no_markup(&cut(&row.label, WIDEST))))
+            let label = cut(&row.label, WIDEST);
+            let may = !agrees(question, at) || is_whole && label == row.label;
+            may.then(|| (at, no_markup(&label)))
         }
         Pick::Offer(..) | Pick::Write => None,
     });
     takes.take(BUTTONS).collect()
+}
+
+/// A body as the program takes it: it reads escapes there, and `\074` would be markup.
+pub(super) fn body_argument(text: &str) -> String {
+    no_markup(text).replace('\\', "\\\\")
 }
 
 /// Some services read markup in a body and others show it: none of it is there.
@@ -192,12 +235,47 @@ mod tests {
         }
     }
 
+    fn labels(question: &Question) -> Vec<String> {
+        notice(question).buttons.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn nobody_agrees_to_what_is_not_shown() {
+        let follows = |command: &str| Question { follows: Some(command.to_owned()), ..question() };
+        let short = follows("make deploy");
+        assert_eq!(labels(&short), ["--proceed", "--cancel"]);
+        assert!(
+            notice(&short).body.contains("Then runs\n│ make deploy"),
+            "{}",
+            notice(&short).body
+        );
+        let cut = Question { message: "so long ".repeat(40), ..question() };
+        let other = Question { title: "t".repeat(80), ..question() };
+        let mut named = question();
+        named.options[0].label = "Proceed, and then much more than anybody sees".to_owned();
+        let mut described = question();
+        described.options[0].description = Some("more ".repeat(60));
+        for (what, question) in [
+            ("a text that is cut", &cut),
+            ("a title that is cut", &other),
+            ("a command that is cut", &follows(&"x".repeat(300))),
+            ("a command that is shown with other characters", &follows("cat <a >b & c")),
+            ("a label that is cut", &named),
+            ("a description that is cut", &described),
+        ] {
+            assert_eq!(labels(question), ["--cancel"], "{what}");
+        }
+    }
+
+    #[test]
+    fn an_escape_makes_no_markup() {
+        let escaped = Question { message: r"\074i\076 C:\new".to_owned(), ..question() };
+        let args = notice(&escaped).args();
+        assert_eq!(args.last().map(String::as_str), Some(r"\\074i\\076 C:\\new"));
+    }
+
     #[test]
     fn only_what_a_button_may_answer_has_one() {
-        let labels = |question: &Question| {
-            let buttons = notice(question).buttons.into_iter();
-            buttons.map(|(_, label)| label).collect::<Vec<_>>()
-        };
         let destructive = Question { destructive: true, ..question() };
         assert_eq!(labels(&destructive), ["--cancel"]);
         assert!(notice(&destructive).args().contains(&"--urgency=critical".to_owned()));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use aye_process::{Happening, Outcome, Spec};
 
 use super::available::{Surroundings, on_path};
-use super::notice::{PROGRAM, no_markup};
+use super::notice::{PROGRAM, body_argument, no_markup};
 use super::notification::{ASKS, SERVICE, no_bus};
 
 /// How long a call may take.
@@ -39,7 +39,7 @@ impl Note {
             "--print-id".to_owned(),
         ];
         args.extend(replaced.map(|id| format!("--replace-id={id}")));
-        args.extend(["--".to_owned(), no_markup(&self.summary), no_markup(&self.body)]);
+        args.extend(["--".to_owned(), no_markup(&self.summary), body_argument(&self.body)]);
         args
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         let note = Note {
             icon: "dialog-question",
             summary: "--help".to_owned(),
-            body: "<b>Ship</b> & go".to_owned(),
+            body: r"<b>Ship</b> & go \074i\076".to_owned(),
             urgent: true,
             replaces: None,
         };
@@ -173,7 +173,7 @@ mod tests {
             "--replace-id=7",
             "--",
             "--help",
-            "‹b›Ship‹/b› + go",
+            "‹b›Ship‹/b› + go \\\\074i\\\\076",
         ]
         "#);
     }

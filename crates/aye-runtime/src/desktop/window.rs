@@ -107,10 +107,12 @@ impl Row {
     }
 }
 
-/// A name for the way out that no row has.
+/// A name for the way out that no row has. Where names are what is returned there are four
+/// rows at most.
 pub(super) fn later(rows: &[Row]) -> &'static str {
     let free = |name: &&&str| !rows.iter().any(|row| row.label == **name);
-    ["Later", "Decide later", "Leave it open"].iter().find(free).copied().unwrap_or("(later)")
+    let names = ["Later", "Decide later", "Leave it open", "(later)"];
+    names.iter().find(free).copied().unwrap_or("(leave it open)")
 }
 
 /// Programs return labels, and people cannot tell twins apart either.
@@ -121,8 +123,14 @@ fn tell_apart(rows: &mut [Row], question: &Question) {
         let (Pick::Offer(index, _), 2..) = (rows[at].pick, twins) else { continue };
         let value = escape_control_line(&question.options[index].value);
         let label = format!("{} ({value})", given[at]);
-        let taken = rows[..at].iter().any(|row| row.label == label);
-        rows[at].label = if taken { format!("{label} #{}", at + 1) } else { label };
+        // Another row may be called so from the beginning.
+        let is_free = |label: &String| {
+            let mut others = rows.iter().enumerate().filter(|(other, _)| *other != at);
+            others.all(|(_, row)| row.label != *label)
+        };
+        let numbered = (at + 1..).map(|number| format!("{label} #{number}"));
+        let free = std::iter::once(label.clone()).chain(numbered).find(is_free);
+        rows[at].label = free.unwrap_or(label);
     }
 }
 
@@ -157,6 +165,9 @@ mod tests {
         assert_eq!(labels(&twins), ["Deploy (a)", "Deploy (b)", "Stop"]);
         let worse = question(&[("a", "X"), ("a", "X")]);
         assert_eq!(labels(&worse), ["X (a)", "X (a) #2"]);
+        // One that is called what a twin would be called keeps its name.
+        let posing = question(&[("x", "Go"), ("b", "Go"), ("c", "Go (x)"), ("d", "Go (x) #1")]);
+        assert_eq!(labels(&posing), ["Go (x) #2", "Go (b)", "Go (x)", "Go (x) #1"]);
         // Lines and what cannot be seen do not make a difference that nobody sees.
         let hidden = question(&[("a", "Deploy\nnow"), ("b", "Deploy now")]);
         assert_eq!(labels(&hidden), ["Deploy now (a)", "Deploy now (b)"]);

@@ -55,6 +55,20 @@ fn options_are_rows_behind_a_way_out() {
 }
 
 #[test]
+fn a_command_is_shown_as_it_runs() {
+    // The program would read a new line and one backslash.
+    let asked = Question { follows: Some(r"printf 'a\nb' > C:\\d".to_owned()), ..question() };
+    let hidden = Window::Write { initial: String::new(), hidden: true };
+    let open = Window::Write { initial: String::new(), hidden: false };
+    for window in [Window::Pick(rows(&asked)), hidden, open] {
+        let launch = Kdialog.launch(&window, &card(&asked));
+        let text = &launch.args[1];
+        assert!(!text.contains('\\'), "{text}");
+        assert!(text.contains("'a&#92;nb'&nbsp;&gt;&nbsp;C:&#92;&#92;d"), "{text}");
+    }
+}
+
+#[test]
 fn a_display_that_is_gone_is_no_closed_window() {
     let window = Window::Pick(rows(&question()));
     let lost = "The X11 connection broke (error 1). Did the X11 server die?";
