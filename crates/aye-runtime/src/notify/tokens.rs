@@ -7,7 +7,7 @@ use aye_core::skill::AskKind;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::fmt::escape_control_line;
-use crate::settings::{ChannelKind, ChannelSettings};
+use crate::settings::{ChannelKind, ChannelSettings, Detail};
 use crate::store::{AnswerToken, Store};
 
 use super::{Button, Facts, Message};
@@ -29,6 +29,20 @@ pub fn answers(question: &Question, through: Through) -> Vec<&Offer> {
     question.options.iter().filter(|offer| question.takes_button(&offer.value)).collect()
 }
 
+/// The options that a message of a channel may answer with. Who has not got the text
+/// agrees to nothing from there.
+fn answers_of<'q>(
+    channel: &ChannelSettings,
+    question: &'q Question,
+    through: Through,
+) -> Vec<&'q Offer> {
+    let mut offers = answers(question, through);
+    offers.retain(|offer| {
+        channel.show == Detail::Full || !question.commits(&offer.value.as_str().into())
+    });
+    offers
+}
+
 /// Gives a message what its receiver may answer with.
 pub(super) fn mint(
     store: &mut dyn Store,
@@ -39,10 +53,18 @@ pub(super) fn mint(
     let Some((question, _)) = &facts.question else { return Ok(()) };
     let person = facts.person.clone().unwrap_or_default();
     if matches!(channel.kind, ChannelKind::DropBox(_)) {
-        let token = keep(store, question, None, &person)?;
-        message.request = Some(token);
-        let possible = answers(question, Through::DropBox);
-        message.answerable = possible.iter().map(|offer| offer.value.clone()).collect();
+        let values = answers_of(channel, question, Through::DropBox)
+            .into_iter()
+            .map(|offer| offer.value.clone());
+        let mut values: Vec<String> = values.collect();
+        // A right to everything would be more than the message offers. Without any value there
+        // is nothing that this one is good for.
+        let bound = (channel.show != Detail::Full).then(|| {
+            values.truncate(1);
+            values.first().cloned().unwrap_or_default()
+        });
+        message.request = Some(keep(store, question, bound, &person)?);
+        message.answerable = values;
         return Ok(());
     }
     // Mail carries links only, and a button needs a server that takes the answer.
@@ -53,7 +75,7 @@ pub(super) fn mint(
     let Some(link) = facts.link.as_ref().filter(|_| channel.buttons && carries) else {
         return Ok(());
     };
-    for offer in answers(question, Through::Message) {
+    for offer in answers_of(channel, question, Through::Message) {
         let token = keep(store, question, Some(offer.value.clone()), &person)?;
         message.buttons.push(Button {
             label: escape_control_line(&offer.label),

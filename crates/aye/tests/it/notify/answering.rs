@@ -15,12 +15,16 @@ struct Phone {
 
 impl Phone {
     fn with(steps: &str) -> Self {
+        Self::with_settings(steps, "")
+    }
+
+    fn with_settings(steps: &str, more: &str) -> Self {
         let (place, phone) = (Place::new(), Receiver::new());
         place.write("skills/gate.yaml", &format!("name: gate\n{steps}\n"));
         super::configure(
             &place,
             &format!(
-                "[notify.phone]\nkind = \"ntfy\"\nurl = \"{}\"\ntopic = \"t\"\nperson = \"ann\"\n",
+                "[notify.phone]\nkind = \"ntfy\"\nurl = \"{}\"\ntopic = \"t\"\nperson = \"ann\"\n{more}\n",
                 phone.url()
             ),
         );
@@ -87,6 +91,17 @@ fn a_button_answers_once_without_a_session_and_is_recorded_as_relayed() {
 }
 
 #[test]
+fn wrong_tokens_keep_nobody_from_answering() {
+    let phone = Phone::with(GATE);
+    let buttons = phone.asked();
+    let wrong = |_| phone.press(&"0".repeat(64)).status;
+    let mut statuses = (0..200).map(wrong);
+    assert!(statuses.any(|status| status == 429), "who guesses is slowed down");
+    assert_eq!(phone.press(&buttons[1].1).ok()["state"], "answered");
+    until("the end", || phone.served.status() == "cancelled");
+}
+
+#[test]
 fn a_browser_of_another_place_cannot_press_a_button() {
     let phone = Phone::with(GATE);
     let buttons = phone.asked();
@@ -134,6 +149,18 @@ fn a_button_does_not_agree_to_what_cannot_be_undone() {
         let labels: Vec<String> = phone.asked().into_iter().map(|(label, _)| label).collect();
         assert_eq!(labels, ["Cancel"], "{steps}");
         phone.served.aye(&["cancel", "last"]).ok();
+    }
+}
+
+#[test]
+fn what_was_not_told_is_not_agreed_to() {
+    for show in ["title", "pointer"] {
+        let phone = Phone::with_settings(GATE, &format!("show = \"{show}\""));
+        let buttons = phone.asked();
+        let labels: Vec<&str> = buttons.iter().map(|(label, _)| label.as_str()).collect();
+        assert_eq!(labels, ["Cancel"], "{show}");
+        assert_eq!(phone.press(&buttons[0].1).ok()["state"], "answered");
+        until("the end", || phone.served.status() == "cancelled");
     }
 }
 

@@ -150,6 +150,23 @@ fn what_wants_a_person_cannot_be_answered_by_a_file() {
 }
 
 #[test]
+fn what_a_request_does_not_tell_is_not_agreed_to() {
+    let place = place(GATE);
+    configure(&place, &format!("{BOX}show = \"pointer\"\n"));
+    place.aye(&["run", "gate", "--detach"]).ok();
+    let asked = request(&place);
+    assert_eq!((&asked["asked"], &asked["choices"]), (&Value::Null, &json!(["cancel"])));
+    let id = asked["id"].as_str().unwrap();
+    respond(&place, id, "{\"choice\": \"proceed\"}");
+    let response = folder(&place, "responses").join(format!("{id}.json"));
+    until("it is taken", || !response.exists());
+    // What was refused did not use the right up.
+    respond(&place, id, "{\"choice\": \"cancel\"}");
+    until("the end", || place.status() == "cancelled");
+    assert!(!place.work().join("went").exists());
+}
+
+#[test]
 fn many_requests_at_once_each_get_their_own_answer() {
     let place = place(GATE);
     place.write(
