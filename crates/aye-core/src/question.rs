@@ -197,6 +197,16 @@ impl Question {
             || self.typed.is_some()
     }
 
+    /// Whether this person may agree, whatever else a yes takes: who may not has not been
+    /// asked.
+    pub fn may_be_agreed_to_by(&self, name: &str, agreed: &[String], starter: &str) -> bool {
+        let named = match &self.by {
+            By::Anyone | By::Human => true,
+            By::Names(names) => names.iter().any(|one| one == name),
+        };
+        named && !agreed.iter().any(|one| one == name) && !(self.not_starter && name == starter)
+    }
+
     /// Where this answer leads, as far as that is known.
     pub fn lead(&self, value: &str) -> Option<&Lead> {
         self.leads.iter().find(|lead| lead.answer == value)

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
+use aye_core::journal::Phase;
 use aye_runtime::people::Right;
 use aye_runtime::prompter::PresenceKind;
-use aye_runtime::usecases::{QuestionState, Showing, ShowingProcess};
+use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, Showing, ShowingProcess};
 
 use super::clients::Shower;
 use super::identity::ClientKind;
@@ -65,8 +66,20 @@ fn say(
     Ok(shown)
 }
 
+/// Whether this person is among those whom the question asks.
+fn may_agree(journal: &JournalReader, row: &QuestionRow, name: &str) -> Result<bool, Problem> {
+    let Some(asked) = journal.asked(&row.id)? else { return Ok(false) };
+    if asked.approvals <= 1 && !asked.not_starter {
+        return Ok(asked.may_be_agreed_to_by(name, &[], ""));
+    }
+    // Only the whole run says who has agreed, and who started it.
+    let state = journal.state(&row.run)?;
+    let Phase::Asking { question, agreed, .. } = &state.phase else { return Ok(false) };
+    Ok(question.id == row.id && asked.may_be_agreed_to_by(name, agreed, state.started.starter()))
+}
+
 /// What a client shows, if it is an open question that its person may answer: who
-/// cannot say no has not been asked.
+/// cannot say yes or no has not been asked.
 fn showing(server: &Server, shower: &Shower) -> Result<Option<Showing>, Problem> {
     let Shower { identity, kind, question } = shower;
     let question = QuestionId::from_text(question);
@@ -78,7 +91,8 @@ fn showing(server: &Server, shower: &Shower) -> Result<Option<Showing>, Problem>
     let Some(run) = journal.run(&row.run)? else { return Ok(None) };
     let counts = row.id == question
         && row.state == QuestionState::Open
-        && identity.sees(Path::new(&run.workspace));
+        && identity.sees(Path::new(&run.workspace))
+        && may_agree(&journal, &row, &identity.name)?;
     let kind = match kind {
         ClientKind::Page => PresenceKind::Page,
         ClientKind::Editor => PresenceKind::Editor,

@@ -67,6 +67,49 @@ fn silence_of_those_who_could_not_answer_does_not_count() {
 }
 
 #[test]
+fn a_question_is_seen_by_those_whom_it_asks() {
+    let ask = |rules: &str| {
+        let skill = format!(
+            "\nsteps:\n  - name: ask\n    confirm: {{ message: 'Go?', timeout: 1h, {rules} }}"
+        );
+        let server = Served::with(&[("go", &skill)]);
+        let (ann, bob) = (server.person("ann", "start,answer"), server.person("bob", "answer"));
+        let mut starter = server.socket_as(&ann, "/ws");
+        starter.snapshot();
+        starter.done(json!({ "type": "start", "skill": "go" }));
+        let asked = starter.event("confirmation_required");
+        let mut other = server.socket_as(&bob, "/ws");
+        other.snapshot();
+        (server, starter, other, asked)
+    };
+    let clients = |server: &Served| {
+        let db = server.journal_db();
+        let mut rows = db.prepare("SELECT DISTINCT client FROM presence ORDER BY 1").unwrap();
+        let names = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        names.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let (server, mut starter, mut other, asked) = ask("by: [ann]");
+    show(&mut other, "editor", &asked["id"]);
+    show(&mut starter, "editor", &asked["id"]);
+    until("ann is told of", || clients(&server) == ["ann"]);
+    drop((server, starter, other));
+    let (server, mut starter, mut other, asked) = ask("approvals: { count: 1, not_starter: true }");
+    show(&mut starter, "editor", &asked["id"]);
+    show(&mut other, "editor", &asked["id"]);
+    until("bob is told of", || clients(&server) == ["bob"]);
+    drop((server, starter, other));
+    let (server, mut starter, mut other, asked) = ask("approvals: { count: 2 }");
+    show(&mut starter, "editor", &asked["id"]);
+    show(&mut other, "editor", &asked["id"]);
+    until("both are told of", || clients(&server) == ["ann", "bob"]);
+    let (question, digest) = (&asked["id"], &asked["digest"]);
+    starter.done(json!({
+        "type": "answer", "question": question, "digest": digest, "choice": "proceed"
+    }));
+    until("bob is left", || clients(&server) == ["bob"]);
+}
+
+#[test]
 fn a_card_of_a_server_that_was_killed_is_not_seen() {
     // Long enough for a machine that is busy: it has to be killed before the time is up.
     let mut server = Served::with(&[("go", &SILENCE.replace("4s", "10s"))]);
