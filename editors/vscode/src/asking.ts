@@ -375,8 +375,9 @@ export class Asker implements vscode.Disposable {
     this.#tellShown();
   }
 
+  // A notification is not a question before someone's eyes: VS Code hides it when nobody wants to be disturbed.
   #tellShown(): void {
-    if (!this.#engaged) this.#session.showing(this.#notifications.keys().next().value ?? null);
+    if (!this.#engaged) this.#session.showing(null);
   }
 
   async #notify(question: Question): Promise<void> {
@@ -408,7 +409,7 @@ export class Asker implements vscode.Disposable {
         const over = elapsed(now, this.#session.now());
         const increment = Math.max(0, over - worked);
         worked += increment;
-        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${roughTimeLeft(now, this.#session.now())}`, increment });
+        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${withoutLinks(roughTimeLeft(now, this.#session.now()))}`, increment });
       };
       report();
       const ticking = this.#session.onTick(report);

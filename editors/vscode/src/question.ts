@@ -64,9 +64,12 @@ export function formOf(question: Question): Form {
   return fits && isFew && question.kind !== "input" ? "modal" : "panel";
 }
 
-/** Text of a skill in a notification, where `[words](command:…)` would be a link. */
+/**
+ * Text of others in a message, where `[words](command:…)` is a link. A bracket alone would do: it could begin in
+ * this text and end in a link of ours. So there are none; these look alike.
+ */
 export function withoutLinks(text: string): string {
-  return text.replaceAll("](", "] (");
+  return text.replaceAll("[", "\uff3b").replaceAll("]", "\uff3d");
 }
 
 /** `9m 41s left, then “Cancel”`. */

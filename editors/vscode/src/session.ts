@@ -55,6 +55,7 @@ export class Session implements vscode.Disposable {
   #ticked = new vscode.EventEmitter<void>();
   #messaged = new vscode.EventEmitter<ServerMessage>();
   #clock: NodeJS.Timeout;
+  #focus: vscode.Disposable;
   #isPanelShowing: string | null = null;
   #prompting: string | null = null;
   #wantsStart = false;
@@ -79,10 +80,12 @@ export class Session implements vscode.Disposable {
       this.#stated.fire(state);
     });
     this.#clock = setInterval(() => this.#ticked.fire(), 1000);
+    this.#focus = vscode.window.onDidChangeWindowState(() => this.#tellShown());
   }
 
   dispose(): void {
     clearInterval(this.#clock);
+    this.#focus.dispose();
     this.client.close();
     for (const one of [this.#changed, this.#stated, this.#ticked, this.#messaged]) one.dispose();
   }
@@ -146,15 +149,20 @@ export class Session implements vscode.Disposable {
       : "Aye only reads in a restricted window. Trust this workspace in VS Code to start runs and answer questions.";
   }
 
-  /** Which question this window shows: the panel's, else the one of a prompt. */
+  /** Which question an open list, field or dialog shows. */
   showing(prompt: string | null): void {
     this.#prompting = prompt;
-    this.client.show(this.#isPanelShowing ?? this.#prompting);
+    this.#tellShown();
   }
 
   panelShows(question: string | null): void {
     this.#isPanelShowing = question;
-    this.client.show(this.#isPanelShowing ?? this.#prompting);
+    this.#tellShown();
+  }
+
+  /** The panel's question, else the one of a prompt; none in a window that nobody is at. */
+  #tellShown(): void {
+    this.client.show(vscode.window.state.focused ? this.#isPanelShowing ?? this.#prompting : null);
   }
 
   /** Anyone who can play a sound in the window itself; says whether it does. */

@@ -11,7 +11,7 @@ const SKILLS = {
 name: clicks
 steps:
   - name: simple
-    confirm: { title: Deploy, message: "Ship it [now](command:workbench.action.quit)?", timeout: 10m, default: cancel }
+    confirm: { title: Deploy, message: "Ship it [now](command:workbench.action.quit)? [Read more", timeout: 10m, default: cancel }
   - name: region
     choose: { title: Region, message: Where?, options: [eu-1, eu-2, us-1, us-2, ap-1] }
     output: region
@@ -74,6 +74,12 @@ steps:
     destructive: true
     confirmation: { title: Wipe, message: Wipe it all?, type_to_confirm: wipe-it }
 `,
+  silent: `
+name: silent
+steps:
+  - name: soon
+    confirm: { title: Silence, message: Does silence agree?, timeout: 5s, default: proceed }
+`,
 };
 
 const FILES = { flaky: "#!/bin/sh\n[ -e repaired ]\n" };
@@ -83,16 +89,19 @@ await test(SKILLS, async (here, host, step) => {
   await window.connected();
   const { page, quick } = window;
   const status = async (run) => JSON.parse(await here.aye("show", run, "--json")).status;
-  const answers = async (run) => {
+  const events = async (run) => {
     const { url, token } = JSON.parse(readFileSync(path.join(here.home, "serve.json"), "utf8"));
     const response = await fetch(`${url}/api/v1/runs/${run}/events?limit=1000`, { headers: { Authorization: `Bearer ${token}` } });
-    return (await response.json()).events.filter(({ type }) => type === "confirmation_answered").map(({ answer }) => answer);
+    return (await response.json()).events;
   };
+  const answers = async (run) => (await events(run)).filter(({ type }) => type === "confirmation_answered").map(({ answer }) => answer);
   const asked = (text) => window.toast(text).waitFor();
 
-  // By click. The text of a skill is not a link.
+  // By click. The text of a skill is not a link, and not a part of one: the link is what it was and no more.
   const clicked = await here.start("clicks");
-  await asked("Ship it [now] (command:workbench.action.quit)?");
+  await asked("Ship it ［now］(command:workbench.action.quit)? ［Read more");
+  const links = await window.toast("Ship it").locator("a").allTextContents();
+  assert.ok(!links.some((text) => /now|more/.test(text)), String(links));
   assert.match(await window.toast("Ship it").innerText(), /(10|9)m left, then “Cancel”/);
   await until(async () => /1 question/.test(await window.said()), "the status bar counts it");
   await window.decide("Ship it", "Proceed");
@@ -207,6 +216,15 @@ await test(SKILLS, async (here, host, step) => {
   await window.told("Soon: nobody answered in time; “Cancel” was taken");
   await window.toast("Within twenty seconds?").waitFor({ state: "detached" });
   step("expired");
+
+  // A notification alone is not a question before someone's eyes: silence does not agree.
+  const silent = await here.start("silent");
+  await asked("Does silence agree?");
+  await until(async () => (await events(silent)).some(({ type }) => type === "confirmation_held"), "its time stands still");
+  assert.equal(await status(silent), "waiting");
+  await here.aye("cancel", silent);
+  await window.toast("Does silence agree?").waitFor({ state: "detached" });
+  step("silence");
 
   // While someone looks, its time is held; Esc sends nothing.
   const held = await here.start("expiring");

@@ -42,7 +42,9 @@ test("the whole text has the command, where it runs, and what a yes covers", () 
 
 test("characters that cannot be seen are shown, and texts of a skill are never links", () => {
   assert.equal(wholeText(question({ message: "safe\u202etxt" })), "safe\\u{202e}txt");
-  assert.equal(withoutLinks("[x](command:evil)"), "[x] (command:evil)");
+  assert.equal(withoutLinks("[x](command:evil)"), "\uff3bx\uff3d(command:evil)");
+  // One that is left open would end in a link of ours.
+  assert.doesNotMatch(withoutLinks("[Read more, ](x) \\[ and ![ "), /[[\]]/);
 });
 
 test("time", () => {
