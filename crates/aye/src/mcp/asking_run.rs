@@ -117,17 +117,22 @@ pub(super) fn describe(
     Ok(())
 }
 
-/// The message of a question; of one about a failure without the error, which
-/// is told beside it.
+/// The message of a question; of one about a failure without the error and
+/// without what the step wrote, which are told beside it.
 fn without_error(asking: &AskingRun) -> String {
     let question = &asking.question;
     let record = asking.state.steps.get(&question.step);
-    match record.and_then(|record| record.message.as_deref()) {
-        Some(error) if question.purpose == Purpose::Recover && !error.is_empty() => {
-            question.message.replacen(error, "see `error`", 1)
-        }
-        Some(_) | None => question.message.clone(),
-    }
+    let Some(record) = record.filter(|_| question.purpose == Purpose::Recover) else {
+        return question.message.clone();
+    };
+    let message = match record.message.as_deref().filter(|error| !error.is_empty()) {
+        Some(error) => question.message.replacen(error, "see `error`", 1),
+        None => question.message.clone(),
+    };
+    let written = record.process.as_ref().map_or("", |process| process.said());
+    let mut parts = message.split("\n\n");
+    let first = parts.next().into_iter();
+    first.chain(parts.filter(|part| !written.contains(part))).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The last steps; of the one that is asked about only what is told nowhere else.

@@ -179,12 +179,12 @@ impl Handle {
             (Some(by), None) => format!(" by {by}"),
             (None, _) => String::new(),
         };
+        let became = match row.state {
+            QuestionState::Expired => "has expired".to_owned(),
+            state => format!("was {}{by} already", state.word()),
+        };
         Err(Error::Refused {
-            message: format!(
-                "question `{}` was {}{by} already: an execution id can be used once",
-                row.id,
-                row.state.word()
-            ),
+            message: format!("question `{}` {became}: an execution id can be used once", row.id),
             hint: Some("`skill_status` shows the run".to_owned()),
         })
     }

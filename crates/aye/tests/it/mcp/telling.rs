@@ -248,3 +248,40 @@ steps:
     let described = client.call("skill_describe", json!({ "skill": "broken" }));
     assert!(described.text().contains("stepz"), "{}", described.text());
 }
+
+#[test]
+fn what_a_failed_step_wrote_is_said_once() {
+    let fails = "
+steps:
+  - { name: pull, shell: \"printf 'no %s here\\n' tag >&2; exit 3\", on_error: ask }";
+    let desk = InboxView::with(&[("fails", fails)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("fails");
+    assert_eq!(asks.status(), "error_recovery_needed", "{}", asks.text());
+    let told = asks.ok();
+    assert_eq!(told["message"], "`pull` failed: see `error`");
+    assert_eq!(told["error"], "exit code 3\noutput: no tag here");
+    assert_eq!(asks.text().matches("no tag here").count(), 1, "{}", asks.text());
+    // A person, who has no field beside the message, sees it there.
+    let inbox = desk.aye(&["inbox"]).ok();
+    assert!(inbox.stdout.contains("no tag here"), "{}", inbox.all());
+}
+
+#[test]
+fn an_id_whose_time_is_up_says_so() {
+    let gate = "
+steps:
+  - { name: sure, confirm: { message: Go?, timeout: 2s, default: cancel } }";
+    let desk = InboxView::with(&[("gate", gate)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("gate");
+    assert_eq!(asks.ok()["on_expiry"], "`cancel` is taken");
+    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(over.status(), "cancelled", "{}", over.text());
+    let taken = "`sure`: nobody answered in time; `cancel` was taken";
+    assert_eq!(over.ok()["decisions"], json!([taken]));
+    assert!(over.text().contains(taken), "{}", over.text());
+    let late = json!({ "execution_id": asks.id(), "choice": "proceed" });
+    let why = client.call("skill_continue", late).refused();
+    assert!(why.contains(" has expired: an execution id can be used once"), "{why}");
+}
