@@ -48,15 +48,35 @@ def measure(aye, runs, durability):
     return steps / took, 1e6 * user / steps, 1e6 * system / steps, switches / steps, (user + system) / took
 
 
+def bare(loops):
+    """Starts of `true` a second by so many loops that do nothing else, and processor time a start."""
+    loop = "import os\nfor _ in range(500): os.waitpid(os.posix_spawn('/usr/bin/true', ['true'], {}), 0)"
+    before, began = used(), time.monotonic()
+    children = [subprocess.Popen([sys.executable, "-S", "-c", loop]) for _ in range(loops)]
+    codes = [child.wait() for child in children]
+    took, after = time.monotonic() - began, used()
+    assert set(codes) == {0}, codes
+    user, system, switches = (b - a for a, b in zip(before, after))
+    starts = 500 * loops
+    return starts / took, 1e6 * user / starts, 1e6 * system / starts, switches / starts, (user + system) / took
+
+
+def row(runs, what, figures):
+    per_second, user, system, switches, busy = figures
+    print(f"{runs:4}  {what:10}  {per_second:7.0f}  {user:12.0f}  {system:14.0f}  {switches:13.1f}  {busy:10.2f}", flush=True)
+
+
 def main():
     aye, rounds = sys.argv[1], int(sys.argv[2])
     counts = [int(text) for text in sys.argv[3:]] or [1, 2, 10, 50]
     print(f"{os.cpu_count()} cores, {STEPS} steps a run, best of {rounds}")
     print("runs  durability  steps/s  us user/step  us system/step  switches/step  cores busy")
+    # What the machine gives when nothing but processes is started.
+    for loops in [1, os.cpu_count(), 50]:
+        row(loops, "bare", max(bare(loops) for _ in range(rounds)))
     for durability in ["power", "process"]:
         for runs in counts:
-            best = max(measure(aye, runs, durability) for _ in range(rounds))
-            print(f"{runs:4}  {durability:10}  {best[0]:7.0f}  {best[1]:12.0f}  {best[2]:14.0f}  {best[3]:13.1f}  {best[4]:10.2f}")
+            row(runs, durability, max(measure(aye, runs, durability) for _ in range(rounds)))
 
 
 main()
