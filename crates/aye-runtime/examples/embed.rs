@@ -17,7 +17,7 @@ impl Prompter for First {
     fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
         let choice = posed.question.options.first()?.value.as_str();
         let answer = Answer::new(choice, "me".to_owned(), Channel::Command);
-        Some(PromptEvent::Answered { answer, code: None, remember: false })
+        Some(PromptEvent::Answered { answer, code: None })
     }
     fn is_showing(&self, _: &QuestionId) -> bool {
         true

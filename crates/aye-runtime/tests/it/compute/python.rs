@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use aye_core::text::Scope;
 use aye_runtime::compute::{
-    ComputeError, Limits, PythonResult, propose, python_program, python_result,
+    ComputeError, Limits, PythonResult, printed, propose, python_program, python_result,
 };
 use serde_json::json;
 
@@ -35,7 +35,9 @@ fn a_block_runs_in_python() {
         result.value,
         json!({ "out": "abc123\n", "tags": ["a", "b"], "re": "b", "d": true, "path": "a/b", "set": [1], "home": "/home/ann" })
     );
-    assert_eq!(result.printed, "hello\n");
+    let mark = "\u{1e}aye-result {}\n";
+    assert_eq!(printed(&format!("hello\n{mark}")), "hello\n");
+    assert_eq!(printed("hello\n"), "hello\n", "one that was ended has no result");
     assert_eq!(python("inputs.count * 2", &scope()).unwrap().value, json!(6));
 }
 
