@@ -2,7 +2,7 @@
 // `crates/aye/tests/it/editor.rs`. Not a test; look at what it makes.
 
 import path from "node:path";
-import { test, until } from "./harness.mjs";
+import { test } from "./harness.mjs";
 
 const SKILLS = {
   release: `# Promote a commit to production. Asks before the step that cannot be undone.
@@ -82,6 +82,14 @@ steps:
   - { name: dump, shell: "echo 1.2 GB" }
   - { name: upload, shell: "echo uploaded" }
 `,
+  restore: `name: restore
+description: Bring the database back from the archive
+steps:
+  - { name: fetch, shell: "echo fetched" }
+  - name: verify
+    comand: ./verify
+    timeout: 30s
+`,
 };
 
 const FILES = {
@@ -111,7 +119,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.open("skills/release.yaml");
   await page.locator(".codelens-decoration").first().waitFor();
   await window.view();
-  const run = await here.start("release", { commit: "4f2a91c0d3e8b7a6", environment: "production" });
+  await here.start("release", { commit: "4f2a91c0d3e8b7a6", environment: "production" });
   await window.toast("Production release").waitFor();
   await window.tree("Runs").filter({ hasText: "confirm_release" }).first().waitFor();
   await page.waitForTimeout(1500);
@@ -149,26 +157,34 @@ await test(SKILLS, async (here, host, step) => {
   await window.panel.locator(".graph svg").waitFor();
   await shot("graph");
   await window.command("View: Close All Editors");
-  await window.open("skills/backup.yaml");
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("  - name: verify\n    comand: ./verify\n    timeout: 30s\n");
+  await window.open("skills/restore.yaml");
+  await page.locator(".codelens-decoration").first().waitFor();
+  await page.locator(".squiggly-error").first().waitFor();
+  await window.at(6, 5);
+  await shot("lenses");
+  await page.mouse.move(700, 500);
+  await page.locator(".view-line span", { hasText: /comand/ }).first().hover();
+  await page.locator(".monaco-hover:visible", { hasText: "did you mean" }).waitFor();
+  await page.screenshot({ path: path.join(folder, "problems.png") });
+  step("problems");
+  await page.mouse.move(700, 500);
+  await page.locator(".monaco-hover:visible").first().waitFor({ state: "hidden" });
+  await window.at(6, 5);
+  const fix = page.locator(".action-widget .monaco-list-row.focused", { hasText: "Change to `command`" });
+  await window.keys("Control+.", fix);
+  await page.screenshot({ path: path.join(folder, "fix.png") });
+  step("fix");
+  await page.keyboard.press("Enter");
+  await page.locator(".view-line", { hasText: "command: ./verify" }).waitFor();
+  await page.keyboard.press("Control+s");
+  await page.locator(".squiggly-error").first().waitFor({ state: "detached" });
+  await window.at(8, 1);
+  await page.keyboard.type("    ");
+  await window.keys("Control+Space", page.locator(".suggest-widget.visible .monaco-list-row.focused"));
+  await shot("completion");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+s");
-  await page.locator(".squiggly-error").first().waitFor();
-  await page.keyboard.press("Control+g");
-  await window.quick.locator("input").fill(":7:7");
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.press("Control+i");
-  await page.locator(".monaco-hover:visible", { hasText: "did you mean" }).waitFor();
-  await page.waitForTimeout(500);
-  await page.screenshot({ path: path.join(folder, "editing.png") });
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("    ");
-  await page.keyboard.press("Control+Space");
-  await page.locator(".suggest-widget .monaco-list-row").first().waitFor();
-  await shot("completion");
-  void run;
-  void until;
+  await window.command("Aye: Get Started");
+  await page.getByText("Get started with Aye").first().waitFor();
+  await shot("walkthrough");
 }, { files: FILES, settings });
