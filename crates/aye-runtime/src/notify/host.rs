@@ -93,6 +93,16 @@ pub trait NotifyHost: fmt::Debug + Send + Sync {
     /// Answers a question with a right that a message carried.
     ///
     /// # Errors
-    /// When it does not count.
-    fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), String>;
+    /// When it does not count, or could not be passed on.
+    fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), NotTaken>;
+}
+
+/// Why an answer was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotTaken {
+    /// It does not count, now or later.
+    Refused,
+    /// It could not be passed on, for instance because the journal is busy: it may be
+    /// tried again.
+    Failed,
 }

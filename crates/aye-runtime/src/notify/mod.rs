@@ -37,7 +37,7 @@ mod webhook;
 pub use announce::{Announcement, Plan};
 pub use courier::{Courier, Staying};
 pub use deliver::{Delivered, Delivery, DeliveryError, deliver};
-pub use host::{Channel, NotifyHost};
+pub use host::{Channel, NotTaken, NotifyHost};
 pub use message::{Button, Facts, Message};
 pub use sign::signature;
 pub use tokens::{answers, token_digest};

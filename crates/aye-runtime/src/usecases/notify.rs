@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use crate::announced_server::AnnouncedServer;
 use crate::error::Error;
 use crate::notify::{
-    Channel, Courier, Delivery, DeliveryError, Message, NotifyHost, Plan, Staying, answers,
-    deliver, token_digest,
+    Channel, Courier, Delivery, DeliveryError, Message, NotTaken, NotifyHost, Plan, Staying,
+    answers, deliver, token_digest,
 };
 use crate::runtime::Runtime;
 use crate::settings::{ChannelKind, ChannelSettings};
@@ -164,15 +164,20 @@ impl Runtime {
             code: None,
             remember: None,
             edits: None,
-            key: None,
+            // An answer that could not be passed on is sent again, and counts once.
+            key: Some(digest.clone()),
         };
         self.must_be_open(&kept.question)?;
-        if !store.use_token(&digest, self.now()).map_err(Error::from)? {
+        if kept.used.is_some() {
             return Err(refused("the message has answered already"));
         }
-        drop(store);
         let name = if kept.person.is_empty() { self.person() } else { kept.person.clone() };
-        self.answer(request, &Answerer { name, proof: Proof::Relayed, channel: through })
+        let by = Answerer { name, proof: Proof::Relayed, channel: through };
+        let taken = self.answer(request, &by)?;
+        // The question is decided, or has this answer under its key: should this fail, the
+        // right is worth nothing any more all the same.
+        let _ = store.use_token(&digest, self.now());
+        Ok(taken)
     }
 
     fn must_be_open(&self, question: &QuestionId) -> Result<(), AnswerError> {
@@ -242,9 +247,16 @@ impl NotifyHost for Host {
         granted.channels.values().filter_map(directory).collect()
     }
 
-    fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), String> {
+    fn answer(&self, token: &str, choice: &str, reason: Option<String>) -> Result<(), NotTaken> {
         let given = Some(choice.to_owned());
         let taken = self.0.answer_with_token(token, given, reason, Through::DropBox);
-        taken.map(drop).map_err(|error| error.to_string())
+        taken.map(drop).map_err(|error| match error {
+            AnswerError::Failed(Error::NotFound { .. })
+            | AnswerError::Changed { .. }
+            | AnswerError::Decided(_)
+            | AnswerError::OtherRequest { .. }
+            | AnswerError::Refused { .. } => NotTaken::Refused,
+            AnswerError::Failed(_) => NotTaken::Failed,
+        })
     }
 }

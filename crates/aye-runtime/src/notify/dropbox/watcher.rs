@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 
-use crate::notify::NotifyHost;
+use crate::notify::{NotTaken, NotifyHost};
 
 use super::requests::{prepare, request, responses};
 use super::responses::take;
@@ -63,8 +63,13 @@ fn watch(host: &dyn NotifyHost, directory: &Path) {
             for response in take(directory) {
                 // What is refused is on record there; the request stays for another try
                 // as long as the question does.
-                if host.answer(&response.id, &response.choice, response.reason).is_ok() {
-                    let _ = std::fs::remove_file(request(directory, &response.id));
+                match host.answer(&response.id, &response.choice, response.reason) {
+                    Ok(()) => {
+                        let _ = std::fs::remove_file(request(directory, &response.id));
+                    }
+                    Err(NotTaken::Refused) => {}
+                    // Its file is put back after a while, and taken again.
+                    Err(NotTaken::Failed) => continue,
                 }
                 let _ = std::fs::remove_file(&response.taken);
             }
