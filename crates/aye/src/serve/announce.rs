@@ -140,7 +140,7 @@ mod tests {
         drop(server);
         assert_eq!(AnnouncedServer::running(home.path()), None);
         // A child that another test starts has the lock until it is another program.
-        let pause = std::time::Duration::from_millis(10);
+        let pause = Duration::from_millis(10);
         let tries = std::iter::repeat_with(|| {
             let taken = OnlyServer::take(home.path());
             if taken.is_err() {

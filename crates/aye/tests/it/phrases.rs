@@ -46,7 +46,8 @@ fn is_read(path: &Path, line: &str) -> bool {
     let code = path.extension().is_some_and(|kind| kind != "md");
     // Names of tests hold words between underscores, and tests say things of their own.
     let own = ["//", "/*", "*", "fn ", "assert", "#[expect", "let everybody"];
-    !QUOTES.contains(&name) && !(code && own.iter().any(|start| line.trim().starts_with(start)))
+    let is_comment = code && own.iter().any(|start| line.trim().starts_with(start));
+    !QUOTES.contains(&name) && !is_comment
 }
 
 /// After these, `is no` is how one says it.
