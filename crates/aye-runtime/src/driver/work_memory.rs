@@ -74,7 +74,7 @@ impl Driver<'_> {
             .flat_map(|change| change.told().into_iter().map(|told| (change.key.to_string(), told)))
             .collect();
         let written = changes.into_iter().map(|change| {
-            let message = format!("memory: {}", change.summary());
+            let message = change.summary();
             let (id, step) = (Some(change.key.to_string()), step.clone());
             let lesson = Lesson::State { change: Box::new(change) }.to_value();
             Remembered { id, step, lesson, ..Remembered::told(MemoryKind::State, message) }

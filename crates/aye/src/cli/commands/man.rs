@@ -37,7 +37,7 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, Error> {
 
 /// A page for a command and each one below it.
 fn write_all(command: Command, directory: &Path) -> io::Result<()> {
-    for below in command.get_subcommands() {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         write_all(below.clone(), directory)?;
     }
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();

@@ -97,9 +97,9 @@ fn every_command_helps_with_examples() {
     let mut paths: Vec<Vec<&str>> = Vec::new();
     for command in cli.get_subcommands() {
         paths.push(vec![command.get_name()]);
-        paths.extend(
-            command.get_subcommands().map(|below| vec![command.get_name(), below.get_name()]),
-        );
+        // What Aye calls itself is not shown to people.
+        let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+        paths.extend(shown.map(|below| vec![command.get_name(), below.get_name()]));
     }
     assert!(paths.len() > 15);
     for path in paths {

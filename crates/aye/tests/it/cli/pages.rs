@@ -211,8 +211,8 @@ fn reference() -> String {
             1,
         );
         text.push_str(&format!("\n## {path}\n\n```text\n{}\n```\n", help.trim()));
-        let names: Vec<String> =
-            command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+        let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+        let names: Vec<String> = shown.map(|below| below.get_name().to_owned()).collect();
         for name in names {
             if let Some(below) = command.find_subcommand_mut(&name) {
                 add(text, &format!("{path} {name}"), below);

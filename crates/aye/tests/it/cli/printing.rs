@@ -277,7 +277,7 @@ fn calls(verb: &str) -> Option<Vec<Vec<&'static str>>> {
         "mcp" => vec![vec![], vec!["--http", h], vec!["--workspace", h]],
         "mcp token" => vec![vec![]],
         "mcp install" => vec![vec![h], vec!["claude", "--print"]],
-        "memory list" | "memory stats" => vec![vec![]],
+        "memory list" | "memory stats" | "memory call" => vec![vec![]],
         "memory show" => vec![vec!["MEMORY"], vec![h]],
         "memory forget" | "memory agree" => vec![vec![h]],
         "memory import" => vec![vec![h], vec![".aye/memory/learned/patterns.yaml"]],

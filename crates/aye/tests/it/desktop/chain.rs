@@ -229,9 +229,5 @@ fn no_input_leaves_the_desktop_alone_and_so_do_the_settings() {
     let ran = Ran::of(screen.aye(&place, &["run", "skill.yaml"]).output().unwrap(), &place);
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("`desk` is not a prompter"), "{}", ran.all());
-    assert!(
-        ran.stderr.contains("there are `terminal`, `desktop`, `notification`"),
-        "{}",
-        ran.all()
-    );
+    assert!(ran.stderr.contains("write `terminal`, `desktop`, `notification`"), "{}", ran.all());
 }
