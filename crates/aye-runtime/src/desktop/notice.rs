@@ -252,7 +252,7 @@ mod tests {
         let cut = Question { message: "so long ".repeat(40), ..question() };
         let other = Question { title: "t".repeat(80), ..question() };
         let mut named = question();
-        named.options[0].label = "Proceed, and then much more than anybody sees".to_owned();
+        named.options[0].label = "Proceed, and then much more than anyone sees".to_owned();
         let mut described = question();
         described.options[0].description = Some("more ".repeat(60));
         for (what, question) in [

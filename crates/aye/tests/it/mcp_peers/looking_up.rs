@@ -55,7 +55,10 @@ fn four_weeks(peer: &mut Peer, room: &Room) {
     let healed = release(peer, "web", "def456").stands("completed");
     assert!(room.read("deploys").ends_with(&format!("web {SECOND}\n")));
     let said = healed.data["memory"].to_string();
-    assert!(said.contains("known error: `fix-") && said.contains("repaired `roll`"), "{said}");
+    assert!(
+        said.contains("known error: trying `fix-") && said.contains("repaired `roll`"),
+        "{said}"
+    );
     assert_eq!(room.decisions(), [], "nobody was asked");
 
     // Week 3: a new error.

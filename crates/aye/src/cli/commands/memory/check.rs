@@ -85,11 +85,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
     section("patterns of use (learned)", lines);
     if nothing {
-        let what = match category.is_some() || mistake.is_some() {
-            true => "memory knows nothing about it",
-            false => "memory knows nothing about it",
-        };
-        shown.push_str(&format!("{what}; add it with `aye memory learn`\n"));
+        shown.push_str("memory knows nothing about it; add it with `aye memory learn`\n");
     }
     print(&shown)?;
     Ok(u8::from(nothing))
