@@ -69,7 +69,7 @@ fn expression(fingerprinted: &str) -> String {
                 continue;
             }
             _ if c == ' ' => out.push_str("\\s+"),
-            _ if c.is_alphanumeric() || "_,;'\"".contains(c) => out.push(c),
+            _ if c.is_alphanumeric() || "_,;'\"<>".contains(c) => out.push(c),
             _ => out.extend(['\\', c]),
         }
         rest = &rest[c.len_utf8()..];
@@ -148,9 +148,9 @@ mod tests {
         assert!(pattern.is_in("push:\ndial tcp: lookup other.example.net: no such host\n"));
         assert!(!pattern.is_in("dial tcp 10.0.0.1:443: connect: connection refused"));
         assert!(!pattern.is_in("dial tcp: lookup other.example.net: timed out"));
-        let error = "error: 12 files of nightly (x86/64) are gone";
+        let error = "it failed: 12 files of nightly (x86/64) are gone";
         let pattern = Pattern::new(&around_values(error, &["nightly"]).unwrap()).unwrap();
-        assert!(pattern.is_in("error: 3 files of stable (x86/64) are gone"));
+        assert!(pattern.is_in("it failed: 3 files of stable (x86/64) are gone"));
         // What stands before the value says it all.
         assert_eq!(around_values("Error: no such channel: nightly", &["nightly"]), None);
         assert_eq!(around_values(error, &["beta"]), None);

@@ -55,7 +55,16 @@ await test(SKILLS, async (here, host, step) => {
   const both = await host.window({ workspace: file });
   await both.connected();
   await both.view();
-  for (const text of ["project", "ask", "other", "audit"]) await both.tree("Skills").filter({ hasText: text }).first().waitFor();
+  // A project may be drawn closed: then it is opened.
+  for (const [project, skill] of [["project", "ask"], ["other", "audit"]]) {
+    const row = both.tree("Skills").filter({ hasText: project }).first();
+    await row.waitFor();
+    await until(async () => {
+      if (await both.tree("Skills").filter({ hasText: skill }).first().isVisible()) return true;
+      if ((await row.getAttribute("aria-expanded")) === "false") await row.locator(".monaco-tl-twistie").click({ timeout: 2000 }).catch(() => {});
+      return false;
+    }, `${project} shows ${skill}`);
+  }
   await both.tree("Skills").filter({ hasText: "wrong" }).filter({ hasText: "1 error" }).waitFor();
   await both.tree("Skills").filter({ hasText: "audit" }).click();
   await both.panel.getByRole("button", { name: "Start", exact: true }).click();

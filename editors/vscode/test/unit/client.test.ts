@@ -71,7 +71,15 @@ async function impostor(port: number, proof: (challenge: string) => Promise<stri
     heard.push(request.headers);
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  // The port is free when the killed process is gone for good.
+  const listen = (): Promise<boolean> => new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => (error.code === "EADDRINUSE" ? resolve(false) : reject(error));
+    server.once("error", failed).listen(port, "127.0.0.1", () => {
+      server.off("error", failed);
+      resolve(true);
+    });
+  });
+  await until(listen, "the port is free");
   return { heard, server };
 }
 

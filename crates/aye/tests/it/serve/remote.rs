@@ -219,7 +219,7 @@ fn another_account_of_this_machine_is_who_the_kernel_says() {
         "error: `DIR` can be written by everyone: the socket could be exchanged
 ann [\"ann\",\"local\",[\"answer\",\"start\"]]
 account [\"{user}\",\"local\"]
-stranger 401 account `4322` is nobody here
+stranger 401 account `4322` is not a person of this server
 cannot pretend 401
 a page 403
 assistants 403
