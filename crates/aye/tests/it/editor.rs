@@ -12,6 +12,13 @@ const EXTENSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vsco
 
 /// Runs a program in the folder of the extension; fails with what it said.
 fn run(command: &mut Command) {
+    if let Err(said) = try_run(command) {
+        panic!("{command:?}: {said}");
+    }
+}
+
+/// Runs a program in the folder of the extension; what it said, should it fail.
+fn try_run(command: &mut Command) -> Result<(), String> {
     let installed = Path::new(EXTENSION).join("node_modules/.installed");
     assert!(
         installed.is_file(),
@@ -25,7 +32,7 @@ fn run(command: &mut Command) {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}{told}");
+    if output.status.success() { Ok(()) } else { Err(format!("{said}{told}")) }
 }
 
 /// The extension as people install it, made once.
@@ -44,7 +51,12 @@ fn script(name: &str, version: &str) {
         .env("AYE_TEST_PACKAGES", needs::installed("page"))
         .env("AYE_TEST_HOST", needs::installed(&format!("vscode-{version}")))
         .env("AYE_TEST_VSIX", &*PACKAGE);
-    run(&mut command);
+    // A whole editor in a browser on two busy cores is late now and then. What fails twice is
+    // broken, and what failed once is printed.
+    if let Err(said) = try_run(&mut command) {
+        eprintln!("{name} on {version} failed once: {said}");
+        run(&mut command);
+    }
 }
 
 #[test]
