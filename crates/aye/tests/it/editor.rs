@@ -1,14 +1,41 @@
 //! The VS Code extension: its unit tests with a real server, and the scripts of
 //! `editors/vscode/test/ui` in a real VS Code, each a test.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::needs;
 use crate::page::BROWSER;
 
 const EXTENSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vscode");
+
+/// How long everything here may take together, without the installation.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How long the tests of this file took, and how many of them have ended.
+static TAKEN: Mutex<(Duration, usize)> = Mutex::new((Duration::ZERO, 0));
+
+/// Counts the time of a test. The last one says how long all took; what takes longer than
+/// the limit fails.
+fn timed(work: impl FnOnce()) {
+    let since = Instant::now();
+    work();
+    let (taken, ended) = {
+        let mut so_far = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far.0 += since.elapsed();
+        so_far.1 += 1;
+        *so_far
+    };
+    let (seconds, limit) = (taken.as_secs(), LIMIT.as_secs());
+    if ended == SCRIPTS.len() + OTHERS {
+        // Unlike `eprintln!`, this is seen although nothing failed.
+        let _ = writeln!(std::io::stderr(), "the editor's tests took {seconds} s of {limit} s");
+    }
+    assert!(taken <= LIMIT, "the editor's tests took {seconds} s; they may take {limit} s");
+}
 
 /// Runs a program in the folder of the extension; fails with what it said.
 fn run(command: &mut Command) {
@@ -53,24 +80,73 @@ fn script(name: &str, version: &str) {
         .env("AYE_TEST_VSIX", &*PACKAGE);
     // A whole editor in a browser on two busy cores is late now and then. What fails twice is
     // broken, and what failed once is printed.
-    if let Err(said) = try_run(&mut command) {
-        eprintln!("{name} on {version} failed once: {said}");
-        run(&mut command);
-    }
+    timed(|| {
+        if let Err(said) = try_run(&mut command) {
+            eprintln!("{name} on {version} failed once: {said}");
+            run(&mut command);
+        }
+    });
 }
+
+/// The tests below that are not scripts.
+const OTHERS: usize = 3;
 
 #[test]
 fn types_are_strict() {
-    run(Command::new("npm").args(["run", "--silent", "check"]));
+    timed(|| run(Command::new("npm").args(["run", "--silent", "check"])));
 }
 
 #[test]
 fn unit() {
-    run(Command::new("npm").args(["test", "--silent"]));
+    timed(|| run(Command::new("npm").args(["test", "--silent"])));
+}
+
+#[test]
+fn what_cannot_be_installed_is_said() {
+    timed(|| {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("editors/vscode");
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["install", "package.json", "package-lock.json"] {
+            std::fs::copy(Path::new(EXTENSION).join(name), folder.join(name)).unwrap();
+        }
+        let install = |programs: &str| {
+            // Nothing listens there.
+            let output = Command::new(folder.join("install"))
+                .env("PATH", programs)
+                .env("HOME", place.path())
+                .env("npm_config_registry", "http://127.0.0.1:9/")
+                .env("npm_config_cache", place.path().join("cache"))
+                .env("npm_config_fetch_retries", "0")
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            assert!(!output.status.success(), "{output:?}");
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        let told = install(&std::env::var("PATH").unwrap());
+        for problem in [
+            "error: npm cannot install the packages of editors/vscode",
+            "error: VS Code cannot be installed from npm for the tests of the extension",
+        ] {
+            assert!(told.contains(problem), "{problem}: {told}");
+        }
+        assert!(!place.path().join("target/mcp-servers/vscode-newest.installed").exists());
+        let few = place.path().join("bin");
+        std::fs::create_dir(&few).unwrap();
+        for name in ["bash", "dirname", "uname"] {
+            std::os::unix::fs::symlink(Path::new("/usr/bin").join(name), few.join(name)).unwrap();
+        }
+        let told = install(few.to_str().unwrap());
+        assert_eq!(told, "error: the tests of the VS Code extension need `npm`\n");
+    });
 }
 
 macro_rules! scripts {
     ($($version:ident: $($name:ident),*;)*) => {
+        /// Every script, with the version that it runs in.
+        const SCRIPTS: &[(&str, &str)] = &[$($((stringify!($name), stringify!($version)),)*)*];
+
         $(mod $version {
             $(#[test]
             fn $name() {

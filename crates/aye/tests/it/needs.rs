@@ -16,16 +16,20 @@ pub(crate) fn program(name: &str) {
     assert!(found, "`{name}` is not installed; `./test` installs it");
 }
 
-/// Something that `tests/servers/install` installed.
+/// Something that `tests/servers/install` installed, or `editors/vscode/install`.
 #[track_caller]
 pub(crate) fn installed(path: &str) -> PathBuf {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/mcp-servers");
     // Not resolved to its end: `python` of an environment is a link that must stay one.
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.into());
     let name = path.split('/').next().unwrap_or_default();
+    let installer = match name.starts_with("vscode-") {
+        true => "editors/vscode/install",
+        false => "crates/aye/tests/servers/install",
+    };
     assert!(
         folder.join(format!("{name}.installed")).is_file(),
-        "`{name}` is not installed; `./test` does it with crates/aye/tests/servers/install"
+        "`{name}` is not installed; `./test` does it with {installer}"
     );
     folder.join(path)
 }
