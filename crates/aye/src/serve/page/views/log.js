@@ -55,6 +55,8 @@ class LogViewer {
   #timer;
   #drawn = "";
   #aborter = null;
+  // It was read after its step had ended.
+  #isWhole = false;
   key;
   log;
   element = document.createElement("div");
@@ -151,10 +153,13 @@ class LogViewer {
   async #look() {
     if (!this.element.isConnected || this.log.loading) return;
     const unread = this.log.end < this.log.total;
-    if (!this.running && !(this.following && unread)) return;
+    if (!this.running && this.#isWhole && !(this.following && unread)) return;
     const before = this.log.end;
     if (!this.following && unread) return;
+    // What it wrote after the last look and before it ended: one look more.
+    const hasEnded = !this.running;
     const gone = await this.log.onward();
+    this.#isWhole = hasEnded && this.log.error === null;
     if (this.log.end === before && gone === 0) return;
     this.element.scrollTop -= gone * LINE;
     this.#draw();
