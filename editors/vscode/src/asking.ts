@@ -9,13 +9,18 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, timeLeft, wholeText, withoutLinks } from "./question";
+import { adviceText, answerForm, commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
 const AT_ONCE = 3;
 // How many seconds it is said what became of a question.
 const SAID = 12;
+// VS Code cuts a notification after 1,000 characters, those of links included; some stand between its parts.
+const MESSAGE = 980;
+const LINKS = 500;
+// How many characters of advice are shown where there is little room, and where there is more.
+const ADVICE = { short: 160, long: 500 };
 // A line of the list of options.
 interface Choice extends vscode.QuickPickItem {
   option?: Option;
@@ -24,6 +29,7 @@ interface Choice extends vscode.QuickPickItem {
 
 interface ModalItem extends vscode.MessageItem {
   option?: Option;
+  does?: "reason" | "answer";
 }
 
 interface Notification {
@@ -78,8 +84,11 @@ export class Asker implements vscode.Disposable {
     for (const one of this.#disposables) one.dispose();
   }
 
-  /** Answers a question: the one that is named, else the oldest, else what is chosen from several. */
-  async answer(id?: string): Promise<void> {
+  /**
+   * Answers a question: the one that is named, else the oldest, else what is chosen from several. `read` is the
+   * digest of what the person has before their eyes, whole.
+   */
+  async answer(id?: string, read?: string): Promise<void> {
     const open = this.#session.openQuestions();
     if (open.length === 0) {
       void brief("Nothing waits for an answer.", 5);
@@ -91,7 +100,7 @@ export class Asker implements vscode.Disposable {
       void brief(outcome(question), SAID);
       return;
     }
-    await this.#engage(question, () => this.#ask(question, { reason: "" }));
+    await this.#engage(question, () => this.#ask(question, { reason: "" }, read));
   }
 
   async #which(open: Question[]): Promise<Question | undefined> {
@@ -110,7 +119,7 @@ export class Asker implements vscode.Disposable {
       return;
     }
     // What was clicked belongs to what was shown.
-    if (question.digest !== digest) return this.answer(id);
+    if (!question.digest.startsWith(digest) || !digest) return this.answer(id);
     const option = question.options?.find((one) => one.value === value);
     if (option) await this.#engage(question, () => this.#complete(question, option, { reason: "" }));
   }
@@ -144,41 +153,64 @@ export class Asker implements vscode.Disposable {
     }
   }
 
-  async #ask(question: Question, draft: Draft): Promise<void> {
+  async #ask(question: Question, draft: Draft, read?: string): Promise<void> {
     switch (formOf(question)) {
       case "panel":
         this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
         return;
       case "modal":
         return this.#modal(question, draft);
-      case "text":
-        return this.#text(question, draft);
-      case "buttons":
-      case "list":
-        return this.#list(question, draft);
+      default:
+        // Nobody agrees to what they have not seen: where the list has no room for it, it is shown first.
+        return read === question.digest || showsAll(question) ? this.#choose(question, draft) : this.#modal(question, draft);
     }
   }
 
+  /** The list or the field, after everything was shown. */
+  #choose(question: Question, draft: Draft): Promise<void> {
+    return answerForm(question) === "text" ? this.#text(question, draft) : this.#list(question, draft);
+  }
+
   async #modal(question: Question, draft: Draft): Promise<void> {
-    const items: ModalItem[] = (question.options ?? []).map((option) => ({ title: plain(option.label), option }));
+    const isFew = answerForm(question) === "buttons";
+    const items: ModalItem[] = isFew
+      ? [...(question.options ?? []).map((option) => ({ title: plain(option.label), option })), { title: "With a Reason…", does: "reason" }]
+      : [{ title: "Answer…", does: "answer" }];
     // Esc is none of the answers.
     const later: ModalItem = { title: "Decide Later", isCloseAffordance: true };
-    const reason: ModalItem = { title: "With a Reason…" };
+    const advice = adviceText(this.#advised(question), ADVICE.long);
     this.#inDialog = question.id;
     const chosen = await vscode.window.showWarningMessage(
       plain(question.title || "Question"),
-      { modal: true, detail: [wholeText(question), draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeLeft(question, this.#session.now())].filter(Boolean).join("\n\n") },
-      ...items, reason, later,
+      { modal: true, detail: [wholeText(question), advice, draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeUntil(question, this.#session.now())].filter(Boolean).join("\n\n") },
+      ...items, later,
     );
     this.#inDialog = null;
     if (this.#isOver(question, chosen !== undefined && chosen !== later)) return;
     if (!chosen || chosen === later) return;
-    if (chosen === reason) {
+    if (chosen.does === "answer") return this.#choose(question, draft);
+    if (chosen.does === "reason") {
       const given = await this.#input(question, { prompt: "Why? It is kept in the record.", value: draft.reason, placeholder: "Reason" });
       if (given !== undefined) await this.#modal(question, { reason: given });
       return;
     }
     if (chosen.option) await this.#complete(question, chosen.option, draft);
+  }
+
+  /** A question with everything that was said of it, also before this window was there. */
+  #advised(question: Question): Question {
+    const { store } = this.#session;
+    const known = store.inside(question.run)?.questions.get(question.id)?.advice ?? [];
+    const heard = store.questions.get(question.id)?.advice ?? [];
+    return { ...question, advice: known.length >= heard.length ? known : heard };
+  }
+
+  /** The advice as a line of a list, which leads to all of it. */
+  #adviceLine(question: Question): Choice[] {
+    const text = adviceText(this.#advised(question), ADVICE.long);
+    if (!text) return [];
+    const [label = "", ...rest] = text.split(": ");
+    return [{ label: `$(comment-discussion) ${label}`, detail: rest.join(": "), does: "panel", alwaysShow: true }];
   }
 
   /** Whether a question was decided, or became another one, while it was before the person. Then says so, and that nothing is sent. */
@@ -202,6 +234,7 @@ export class Asker implements vscode.Disposable {
         ...(option.description ? { detail: plain(option.description) } : {}),
       })),
       { label: "", kind: vscode.QuickPickItemKind.Separator },
+      ...this.#adviceLine(question),
       { label: "$(comment) Give a reason…", description: draft.reason ? `“${plain(draft.reason)}”` : "kept in the record", does: "reason", alwaysShow: true },
       { label: "$(open-preview) Show everything in the Command Center", does: "panel", alwaysShow: true },
     ], plain(question.message).replace(/\s+/g, " "));
@@ -222,13 +255,20 @@ export class Asker implements vscode.Disposable {
       const chosen = await this.#pick<Choice>(question, [
         { label: "$(edit) Write an answer…", does: "write" },
         ...options.map((option): Choice => ({ label: plain(option.label), option })),
+        ...this.#adviceLine(question),
       ], plain(question.message).replace(/\s+/g, " "));
       if (!chosen) return;
+      if (chosen.does === "panel") {
+        this.#openPanel(`questions/${encodeURIComponent(question.id)}`);
+        return;
+      }
       if (chosen.option) return this.#complete(question, chosen.option, draft);
     }
+    const advice = adviceText(this.#advised(question), ADVICE.short);
     const text = await this.#input(question, {
-      prompt: plain(question.message).replace(/\s+/g, " "), password: question.secret === true,
-      value: question.secret ? "" : question.default ?? "", check: (given) => misfit(question, given),
+      // Without its title, which stands above it. A dialog has shown what is too long for this.
+      prompt: [formOf(question) === "text" ? oneLine({ ...question, title: "" }) : plain(question.message).replace(/\s+/g, " "), advice].filter(Boolean).join(" · "),
+      password: question.secret === true, value: question.secret ? "" : question.default ?? "", check: (given) => misfit(question, given),
     });
     if (text !== undefined) await this.#complete(question, { value: text, label: text, action: "proceed" }, draft);
   }
@@ -273,6 +313,8 @@ export class Asker implements vscode.Disposable {
     try {
       const result = await this.#session.client.command("answer", { question: question.id, digest: question.digest, choice: option.value, ...more });
       const missing = Number(result.missing ?? 0);
+      // Others decide it: that is said.
+      if (missing > 0) this.#session.answeredHere.delete(question.id);
       const what = question.secret ? "answered" : `“${plain(option.label)}”`;
       vscode.window.setStatusBarMessage(`$(check) ${plain(question.title || "Question")}: ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
     } catch (error) {
@@ -285,7 +327,7 @@ export class Asker implements vscode.Disposable {
         return;
       }
       const again = await vscode.window.showErrorMessage(withoutLinks(words), "Answer again");
-      if (again && now) await this.#engage(now, () => this.#ask(now, draft));
+      if (again && now) await this.#engage(now, () => this.#ask(now, draft, question.digest));
     }
   }
 
@@ -306,6 +348,7 @@ export class Asker implements vscode.Disposable {
     box.value = about.value ?? "";
     box.password = about.password ?? false;
     if (about.placeholder) box.placeholder = about.placeholder;
+    box.buttons = [{ iconPath: new vscode.ThemeIcon("check"), tooltip: "OK" }];
     box.onDidChangeValue(() => {
       box.validationMessage = undefined;
     });
@@ -317,7 +360,7 @@ export class Asker implements vscode.Disposable {
     });
   }
 
-  #run<T>(question: Question, input: vscode.QuickInput & { onDidAccept: vscode.Event<void> }, read: () => T | undefined): Promise<T | undefined> {
+  #run<T>(question: Question, input: vscode.QuickInput & { onDidAccept: vscode.Event<void>; onDidTriggerButton: vscode.Event<unknown> }, read: () => T | undefined): Promise<T | undefined> {
     input.ignoreFocusOut = true;
     const title = (): void => {
       const now = this.#session.store.questions.get(question.id) ?? question;
@@ -327,12 +370,15 @@ export class Asker implements vscode.Disposable {
     const ticking = this.#session.onTick(title);
     if (this.#engaged?.id === question.id) this.#engaged.close = () => input.hide();
     return new Promise((resolve) => {
-      input.onDidAccept(() => {
+      const accept = (): void => {
         const value = read();
         if (value === undefined) return;
         resolve(value);
         input.hide();
-      });
+      };
+      input.onDidAccept(accept);
+      // A field has one button, which does as Enter does.
+      input.onDidTriggerButton(accept);
       input.onDidHide(() => {
         ticking.dispose();
         resolve(undefined);
@@ -396,6 +442,8 @@ export class Asker implements vscode.Disposable {
     if (this.#notifications.get(question.id) !== one) return;
     makeRoom([...this.#notifications.values()].filter((other) => other.isOpen).length);
     one.isOpen = true;
+    // It may have been advised before this window was there.
+    void this.#session.store.tree(question.run).catch(() => {});
     const form = formOf(question);
     const text = form === "panel" || form === "modal" ? `${plain(question.title || "Question")}: ${firstLine(question)}` : oneLine(question);
     // A notification with a button is shown whole; without one it is cut after its first line. VS Code takes a
@@ -409,7 +457,11 @@ export class Asker implements vscode.Disposable {
         const over = elapsed(now, this.#session.now());
         const increment = Math.max(0, over - worked);
         worked += increment;
-        progress.report({ message: `${withoutLinks(text)} — ${this.#links(now)} — ${withoutLinks(roughTimeLeft(now, this.#session.now()))}`, increment });
+        const [links, time] = [this.#links(now), withoutLinks(roughTimeLeft(now, this.#session.now()))];
+        // Advice gets what room there is; the rest is what the question consists of.
+        const room = MESSAGE - text.length - links.length - time.length;
+        const advice = room > ADVICE.short / 4 ? withoutLinks(adviceText(this.#advised(now), Math.min(room, ADVICE.short))) : "";
+        progress.report({ message: [withoutLinks(text), advice, links, time].filter(Boolean).join(" — "), increment });
       };
       report();
       const ticking = this.#session.onTick(report);
@@ -420,16 +472,17 @@ export class Asker implements vscode.Disposable {
       // The button closes it; it comes back at once, for its text is what is answered.
       if (this.#notifications.get(question.id) === one) this.#notifications.delete(question.id);
       this.#sync();
-      await this.answer(question.id);
+      await this.answer(question.id, form === "modal" || form === "panel" ? undefined : question.digest);
     });
   }
 
   #links(question: Question): string {
     const link = (label: string, command: string, ...args: unknown[]): string => `[${plain(label).replace(/[[\]()]/g, "")}](command:${command}?${encodeURIComponent(JSON.stringify(args)).replaceAll("(", "%28").replaceAll(")", "%29")})`;
     const form = formOf(question);
-    const answers = form === "buttons"
-      ? (question.options ?? []).map((option) => link(option.label, "aye.answerWith", question.id, question.digest, option.value))
-      : form === "modal" || form === "panel" ? [link("Review", "aye.answer", question.id)] : [];
+    let answers: string[] = [];
+    if (form === "buttons") answers = (question.options ?? []).map((option) => link(option.label, "aye.answerWith", question.id, question.digest.slice(0, 16), option.value));
+    // Long values would make the message too long.
+    if (form === "modal" || form === "panel" || answers.join(" · ").length > LINKS) answers = [link("Review", "aye.answer", question.id)];
     return [...answers, link("Later", "aye.answerLater", question.id)].join(" · ");
   }
 

@@ -4,6 +4,7 @@
 import { EventEmitter } from "node:events";
 import { randomUUID } from "node:crypto";
 import WebSocket from "ws";
+import { send } from "./http";
 import type { CommandFields, CommandType, ServerMessage } from "./model";
 import { ServerProblem, type Announcement } from "./server";
 
@@ -40,6 +41,11 @@ interface Pending {
 interface Events {
   message: [ServerMessage];
   state: [ConnectionState];
+}
+
+/** How long to wait after so many failed attempts: twice as long each time, up to a limit, and not all windows at once. */
+export function pauseAfter(attempts: number, chance: number): number {
+  return Math.min(FIRST_WAIT * 2 ** attempts, LONGEST_WAIT) * (0.7 + chance * 0.6);
 }
 
 /** Emits `message` for everything the server says but results, and `state` when the connection changes. */
@@ -133,7 +139,7 @@ export class Client extends EventEmitter<Events> {
     if (body) Object.assign(all, { "Content-Type": "application/json", "Idempotency-Key": headers["Idempotency-Key"] ?? randomUUID() });
     let response: Response;
     try {
-      response = await fetch(`${server.url}/api/v1${path}`, { method, headers: all, redirect: "error", ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) });
+      response = await send(`${server.url}/api/v1${path}`, { method, headers: all, ca: server.ca, ...(body ? { body: JSON.stringify(body) } : {}), ...(signal ? { signal } : {}) });
     } catch {
       throw new ApiError("offline", "the server cannot be reached");
     }
@@ -151,7 +157,7 @@ export class Client extends EventEmitter<Events> {
     const url = new URL("/ws", server.url);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     if (this.#continues) url.searchParams.set("after", String(this.after));
-    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${server.token}` }, handshakeTimeout: 10_000, maxPayload: 256 * 1024 * 1024 });
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${server.token}` }, ...(server.ca ? { ca: server.ca } : {}), handshakeTimeout: 10_000, maxPayload: 256 * 1024 * 1024 });
     this.#socket = socket;
     this.#heard = Date.now();
     socket.on("open", () => socket.send(JSON.stringify({ type: "hello", kind: "editor", question: this.#shown })));
@@ -212,7 +218,7 @@ export class Client extends EventEmitter<Events> {
 
   #again(): void {
     if (this.#isClosed || this.#retry) return;
-    const wait = Math.min(FIRST_WAIT * 2 ** this.#attempt, LONGEST_WAIT) * (0.7 + Math.random() * 0.6);
+    const wait = pauseAfter(this.#attempt, Math.random());
     this.#attempt += 1;
     this.#retry = setTimeout(() => {
       this.#retry = null;

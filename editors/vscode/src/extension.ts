@@ -15,6 +15,7 @@ import { Starting } from "./starting";
 import { StatusBar } from "./statusBar";
 import { Toasts } from "./toasts";
 import { Inbox, Runs, Skills, type RunItem } from "./trees";
+import { Walkthrough } from "./walkthrough";
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("Aye", { log: true });
@@ -27,6 +28,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(
     log, session, panel, skills, toasts, new StatusBar(session), new Asker(session, openPanel), new Inbox(session), new Runs(session),
     new Starting(session, skills, toasts, openPanel), new Editing(session, schema, () => skills.skills), new GraphPreview(session, context.extensionUri),
+    new Walkthrough(session, skills),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("aye")) session.reload();
     }),
@@ -65,7 +67,11 @@ function commands(session: Session, panel: Panel): vscode.Disposable[] {
       const answer = await vscode.window.showWarningMessage(`Cancel the run of ${item.row.skill}?`, { modal: true, detail: `Run ${item.row.run}. What it has done so far stays done.` }, "Cancel the run");
       if (answer) await act("cancel", { run: item.row.run });
     }),
-    command("aye.retryRun", async (item?: RunItem) => item && act("retry", { run: item.row.run })),
+    command("aye.retryRun", async (item?: RunItem) => {
+      if (!item) return;
+      if (session.mayStart(item.row.workspace)) await act("retry", { run: item.row.run });
+      else void vscode.window.showWarningMessage(withoutLinks(session.whyNotStart(item.row.workspace)));
+    }),
     command("aye.startServer", () => session.startServer()),
     command("aye.showLog", () => session.log.show()),
     command("aye.openWalkthrough", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", "aye-run.aye#aye.start", false)),

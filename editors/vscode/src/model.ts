@@ -1,7 +1,7 @@
 // Questions and runs as the page's store keeps them: what the server says (protocol.ts, generated), and what
 // was made of it since.
 
-import type { ClientMessage, Offer, QuestionView, RunView, SkillView as ListedSkill } from "./protocol";
+import type { Advice, ClientMessage, Offer, QuestionView, RunView, SkillView as ListedSkill } from "./protocol";
 
 export type Option = Offer;
 export type RunRow = RunView;
@@ -29,6 +29,8 @@ export interface Question extends Omit<QuestionView, "state" | "destructive"> {
   window?: number | null;
   held?: { by: string; at: string } | null;
   unseen?: number | null;
+  /** What assistants said of it since this window knows it. */
+  advice?: Advice[];
 }
 
 export interface StepState {

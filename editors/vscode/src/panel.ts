@@ -166,7 +166,8 @@ export class Panel implements vscode.Disposable {
     switch (what) {
       case "command":
         this.#mustAct();
-        if (first === "answer") this.#session.answeredHere.add(String((second as { question?: string }).question));
+        await this.#mustStart(first as CommandType, (second ?? {}) as Record<string, unknown>);
+        if (first === "answer") return this.#answer((second ?? {}) as CommandFields<"answer">);
         return client.command(first as CommandType, (second ?? {}) as CommandFields<CommandType>);
       case "get":
         return first === "/session" ? this.#who() : client.get(first);
@@ -185,8 +186,32 @@ export class Panel implements vscode.Disposable {
     }
   }
 
+  async #answer(fields: CommandFields<"answer">): Promise<unknown> {
+    const { answeredHere, client } = this.#session;
+    answeredHere.add(fields.question);
+    const result = await client.command("answer", fields);
+    if (Number(result.missing ?? 0) > 0) answeredHere.delete(fields.question);
+    return result;
+  }
+
   #mustAct(): void {
     if (!vscode.workspace.isTrusted) throw new ApiError("not_trusted", this.#session.whyNot());
+  }
+
+  /** What starts something of a project needs a window that has the project open. */
+  async #mustStart(command: CommandType, fields: Record<string, unknown>): Promise<void> {
+    if (command !== "start" && command !== "retry") return;
+    const project = command === "start" ? await this.#projectOf(fields) : await this.#placeOf(String(fields.run));
+    if (!this.#session.isOpen(project)) throw new ApiError("not_trusted", this.#session.whyNotStart(project));
+  }
+
+  async #projectOf({ skill, project }: Record<string, unknown>): Promise<string> {
+    if (typeof project === "string") return project;
+    return (await this.#session.client.get<{ project: string }>(`/skills/${encodeURIComponent(String(skill))}`)).project;
+  }
+
+  async #placeOf(run: string): Promise<string> {
+    return this.#session.store.rows.get(run)?.workspace ?? (await this.#session.client.get<{ workspace: string }>(`/runs/${encodeURIComponent(run)}`)).workspace;
   }
 
   /** Who this window speaks for; in a restricted window it may only read. */

@@ -1,7 +1,7 @@
 // How a question is put to a person, in words: pure, so that it can be tested without an editor.
 
 import { countdown, plain, rememberScopes } from "aye-page/words.js";
-import type { Option, Question } from "./model";
+import type { Fact, Option, Question } from "./model";
 
 /** How a question is answered here. */
 export type Form = "buttons" | "list" | "text" | "modal" | "panel";
@@ -11,32 +11,66 @@ const NOTIFICATION = 420;
 const MODAL = 2_400;
 const MODAL_LINES = 24;
 const BUTTONS = 4;
+// The line above a list.
+const LIST = 70;
+// How many of the last words of assistants are shown.
+const ADVICE = 3;
 
-/** The whole command that a yes starts, if one is known. */
-export function commandOf(question: Question): string | null {
-  const facts = question.facts ?? [];
-  const command = facts.find((fact) => fact.kind === "command" || fact.kind === "code");
-  return question.follows ?? command?.value ?? null;
+/** A command that a yes starts, and what is known of where and for which answer. */
+interface Started {
+  command: string;
+  facts: Fact[];
+  /** The command is shortened: this is the digest of all of it. */
+  cut: string | null;
+}
+
+/** Every command that a yes starts: a choice may start another one for each answer. */
+function startedBy(question: Question): Started[] {
+  const groups = new Map<string, Fact[]>();
+  for (const fact of question.facts ?? []) {
+    const key = `${fact.answer ?? ""}\n${fact.step ?? ""}`;
+    groups.set(key, [...(groups.get(key) ?? []), fact]);
+  }
+  const all = [...groups.values()].flatMap((facts, at): Started[] => {
+    const found = facts.find((fact) => fact.kind === "command" || fact.kind === "code");
+    const command = at === 0 && question.follows && found?.kind !== "code" ? question.follows : found?.value;
+    return command === undefined || command === null ? [] : [{ command, facts, cut: found?.digest ?? null }];
+  });
+  return all.length === 0 && question.follows ? [{ command: question.follows, facts: question.facts ?? [], cut: null }] : all;
 }
 
 /** Everything that has to be seen before a yes counts for it: one text, nothing left out. */
 export function wholeText(question: Question): string {
   const lines = [plain(question.message)];
   for (const change of question.changed ?? []) lines.push(`Changed: ${plain(change.what)}${change.before === undefined ? "" : `\n- ${plain(change.before)}\n+ ${plain(change.after)}`}`);
-  const command = commandOf(question);
-  if (command !== null) lines.push(`${where(question)}\n${plain(command)}`);
+  const started = startedBy(question);
+  for (const one of started) lines.push([where(question, one.facts, started.length > 1), plain(one.command), one.cut ? `shortened; sha256 of all of it: ${one.cut}` : ""].filter(Boolean).join("\n"));
   const covered = (question.facts ?? []).filter((fact) => !AROUND.has(fact.kind));
-  if (covered.length) lines.push(`A yes also covers:\n${covered.map((fact) => `${plain(fact.kind.replaceAll("_", " "))}${fact.name ? ` ${plain(fact.name)}` : ""}: ${plain(fact.value)}`).join("\n")}`);
+  const words = new Set(covered.map((fact) => `${plain(fact.kind.replaceAll("_", " "))}${fact.name ? ` ${plain(fact.name)}` : ""}: ${plain(fact.value)}`));
+  if (words.size) lines.push(`A yes also covers:\n${[...words].join("\n")}`);
   if (question.not_covered?.length) lines.push(`Not covered:\n${question.not_covered.map(plain).join("\n")}`);
   return lines.filter(Boolean).join("\n\n");
 }
 
 const AROUND = new Set(["command", "code", "machine", "directory", "env"]);
 
-function where(question: Question): string {
-  const value = (kind: string): string | undefined => question.facts?.find((fact) => fact.kind === kind)?.value;
-  const env = (question.facts ?? []).filter((fact) => fact.kind === "env").map((fact) => `${plain(fact.name)}=${plain(fact.value)}`);
-  return ["Runs", value("machine") ? `on ${plain(value("machine"))}` : "", value("directory") ? `in ${plain(value("directory"))}` : "", env.length ? `with ${env.join(" ")}` : ""].filter(Boolean).join(" ");
+function where(question: Question, facts: Fact[], isOneOfSeveral: boolean): string {
+  const value = (kind: string): string | undefined => facts.find((fact) => fact.kind === kind)?.value;
+  const env = facts.filter((fact) => fact.kind === "env").map((fact) => `${plain(fact.name)}=${plain(fact.value)}`);
+  const { answer, step } = facts[0] ?? {};
+  const label = question.options?.find((option) => option.value === answer)?.label ?? answer;
+  return [isOneOfSeveral && label ? `“${plain(label)}” runs` : "Runs", step ? `step ${plain(step)}` : "", value("machine") ? `on ${plain(value("machine"))}` : "", value("directory") ? `in ${plain(value("directory"))}` : "", env.length ? `with ${env.join(" ")}` : ""].filter(Boolean).join(" ");
+}
+
+/** What assistants think of a question: shown beside it, and never counted. Nobody agrees to it, so it may be cut. */
+export function adviceText(question: Question, limit: number): string {
+  const said = (question.advice ?? []).slice(-ADVICE).map((one) => {
+    const label = question.options?.find((option) => option.value === one.option)?.label ?? one.option;
+    return `${plain(one.by)}${label ? ` suggests “${plain(label)}”` : ""}${one.text ? `: ${plain(one.text)}` : ""}`.replace(/\s+/g, " ").trim();
+  });
+  if (said.length === 0) return "";
+  const text = `Advice, not counted: ${said.join(" · ")}`;
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
 
 /** Title and everything that has to be seen, on one line. */
@@ -45,23 +79,30 @@ export function oneLine(question: Question): string {
   return `${title}${wholeText(question)}`.replace(/\n\n+/g, " · ").replace(/\s+/g, " ").trim();
 }
 
+/** What is chosen from or written into, once the text of the question was read. */
+export function answerForm(question: Question): "buttons" | "list" | "text" {
+  if (question.kind === "input") return "text";
+  const count = question.options?.length ?? 0;
+  return count > 0 && count <= BUTTONS && question.kind !== "recover" ? "buttons" : "list";
+}
+
 /**
- * Buttons where little has to be read, a list for many options, a modal for what destroys or what is long,
- * the panel where even that would cut something off.
+ * Buttons where little has to be read, a list for many options, a field for a text; a modal before them for what
+ * destroys or what is long; the panel where even that would cut something off.
  */
 export function formOf(question: Question): Form {
-  const options = question.options ?? [];
-  const isFew = options.length > 0 && options.length <= BUTTONS && question.kind !== "recover";
   const whole = wholeText(question);
+  if (whole.length > MODAL || whole.split("\n").length > MODAL_LINES) return "panel";
   // A script of several lines is not read as one.
-  const isFlat = !commandOf(question)?.trim().includes("\n");
-  if (isFlat && oneLine(question).length <= NOTIFICATION) {
-    if (question.kind === "input") return "text";
-    if (!isFew) return "list";
-    return question.destructive ? "modal" : "buttons";
-  }
-  const fits = whole.length <= MODAL && whole.split("\n").length <= MODAL_LINES;
-  return fits && isFew && question.kind !== "input" ? "modal" : "panel";
+  const isFlat = startedBy(question).every((one) => !one.command.trim().includes("\n"));
+  return question.destructive || !isFlat || oneLine(question).length > NOTIFICATION ? "modal" : answerForm(question);
+}
+
+/** Whether a list or a field has room for everything that has to be seen. A list has one line, a field has several. */
+export function showsAll(question: Question): boolean {
+  if (answerForm(question) === "text" && !question.options?.length) return formOf(question) === "text";
+  const whole = wholeText(question);
+  return whole.length <= LIST && !whole.includes("\n");
 }
 
 /**
@@ -79,6 +120,14 @@ export function timeLeft(question: Question, now: number): string {
   const fallback = question.options?.find((option) => option.value === question.default);
   const then = fallback ? `then “${plain(fallback.label)}”` : "then declined";
   return left > 0 ? `${countdown(left)} left, ${then}` : "time is up";
+}
+
+/** The same for a dialog, whose text stays as it was: with the moment. */
+export function timeUntil(question: Question, now: number, zone?: string): string {
+  if (!question.deadline || Date.parse(question.deadline) <= now) return timeLeft(question, now);
+  const [left, then] = timeLeft(question, now).split(" left, ");
+  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "short", ...(zone ? { timeZone: zone } : {}) });
+  return `Until ${clock.format(Date.parse(question.deadline))} (${left} left when this opened), ${then}`;
 }
 
 /**

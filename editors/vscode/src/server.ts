@@ -6,6 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
+import { send } from "./http";
 
 /** The oldest `aye` that speaks as this extension does. */
 export const OLDEST = "0.1.0";
@@ -18,6 +19,8 @@ export interface Announcement {
   url: string;
   pid: number;
   token: string;
+  /** The certificate that it made for itself, as PEM: `serve.json` has its path. */
+  ca: string | null;
 }
 
 export interface Place {
@@ -73,14 +76,16 @@ export async function versionOf(place: Place): Promise<string> {
 
 /** The server that runs, if one does and proves it. A file that a killed server left behind does not count. */
 export async function find(home: string): Promise<Announcement | null> {
-  let said: Partial<Announcement>;
+  let said: { url?: unknown; pid?: number; token?: unknown; certificate?: string | null };
+  let ca: string | null;
   try {
-    said = JSON.parse(await readFile(path.join(home, "serve.json"), "utf8")) as Partial<Announcement>;
+    said = JSON.parse(await readFile(path.join(home, "serve.json"), "utf8")) as typeof said;
+    ca = said.certificate ? await readFile(said.certificate, "utf8") : null;
   } catch {
     return null;
   }
   if (typeof said.url !== "string" || typeof said.token !== "string") return null;
-  const server = { url: said.url.replace(/\/$/, ""), pid: said.pid ?? 0, token: said.token };
+  const server = { url: said.url.replace(/\/$/, ""), pid: said.pid ?? 0, token: said.token, ca };
   return (await isProven(server)) ? server : null;
 }
 
@@ -89,16 +94,29 @@ export async function find(home: string): Promise<Announcement | null> {
  * is gone; the token is sent to nobody who has not proven that they know it. The address is part of the proof, so that
  * nobody can pass on the proof of the real server.
  */
-export async function isProven({ url, token }: Announcement): Promise<boolean> {
+export async function isProven({ url, token, ca }: Announcement): Promise<boolean> {
   const challenge = randomBytes(32).toString("hex");
   try {
-    const response = await fetch(`${url}/healthz`, { headers: { "Aye-Challenge": challenge }, redirect: "error", signal: AbortSignal.timeout(LOOK_LIMIT) });
+    const response = await send(`${url}/healthz`, { headers: { "Aye-Challenge": challenge }, signal: AbortSignal.timeout(LOOK_LIMIT), ca });
+    await response.body?.cancel();
     const given = Buffer.from(response.headers.get("aye-proof") ?? "");
     const wanted = Buffer.from(createHmac("sha256", token).update(`aye-serve-proof\n${url}\n${challenge}`).digest("hex"));
     return response.ok && given.length === wanted.length && timingSafeEqual(given, wanted);
   } catch {
     return false;
   }
+}
+
+/**
+ * A problem if a server that runs is too old. It may be an older program than the one that is installed; its
+ * description of itself has the version, for those who have the token.
+ */
+export async function mustBeRecent({ url, token, pid, ca }: Announcement): Promise<void> {
+  const response = await send(`${url}/api/v1/openapi.json`, { headers: { Authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(LOOK_LIMIT), ca });
+  const { info } = (await response.json().catch(() => ({}))) as { info?: { version?: string } };
+  const version = info?.version;
+  if (version !== undefined && !isOlder(version, OLDEST)) return;
+  throw new ServerProblem("too-old", `the server that runs (process ${pid}) is ${version === undefined ? "an old version" : `version ${version}`}; this extension needs ${OLDEST} or newer. Stop it: the extension then starts the installed one`);
 }
 
 /** Starts the server, in a process that outlives this window. Another window may be faster: then that one counts. */

@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 import path from "node:path";
-import { execFile } from "node:child_process";
 import { Store, type Change } from "aye-page/store.js";
 import { plain } from "aye-page/words.js";
 import { Client, type ConnectionState } from "./client";
+import { isInside } from "./folders";
+import { launch, playerOf, type Program } from "./launch";
 import type { Question, ServerMessage } from "./model";
-import { find, homeOf, ServerProblem, start, versionOf, type Announcement, type Place } from "./server";
+import { find, homeOf, mustBeRecent, ServerProblem, start, versionOf, type Announcement, type Place } from "./server";
 
 // A server that is restarted by others comes back within a few attempts; then we start one.
 const ATTEMPTS = 5;
@@ -59,6 +60,8 @@ export class Session implements vscode.Disposable {
   #isPanelShowing: string | null = null;
   #prompting: string | null = null;
   #wantsStart = false;
+  // The server whose version is known to be recent enough.
+  #recent = "";
   #chimes: ((question: Question) => boolean)[] = [];
   readonly onChange = this.#changed.event;
   readonly onState = this.#stated.event;
@@ -98,6 +101,7 @@ export class Session implements vscode.Disposable {
   reload(): void {
     const before = this.settings;
     this.settings = readSettings();
+    this.log.info("settings read");
     if (before.program !== this.settings.program || before.home !== this.settings.home) void vscode.window.showInformationMessage("Aye: reload the window to use the other program or home.", "Reload").then((answer) => answer && vscode.commands.executeCommand("workbench.action.reloadWindow"));
   }
 
@@ -108,8 +112,14 @@ export class Session implements vscode.Disposable {
   }
 
   async #locate(attempt: number): Promise<Announcement> {
-    const found = await find(this.settings.home);
-    if (found) return found;
+    const server = (await find(this.settings.home)) ?? (await this.#start(attempt));
+    const which = `${server.pid} ${server.url}`;
+    if (which !== this.#recent) await mustBeRecent(server);
+    this.#recent = which;
+    return server;
+  }
+
+  async #start(attempt: number): Promise<Announcement> {
     await versionOf(this.place);
     const isFirst = this.client.after === 0;
     if (this.#wantsStart || (this.settings.start && (isFirst || attempt >= ATTEMPTS))) {
@@ -129,18 +139,33 @@ export class Session implements vscode.Disposable {
     return this.store.list().filter((question) => question.state === "open");
   }
 
-  /** Whether a directory belongs to this window. */
+  /** Whether a directory belongs to this window: it is inside one of its folders, or around it. */
   isHere(directory: string | null | undefined): boolean {
-    if (!directory) return false;
-    return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
-      const relative = path.relative(uri.fsPath, directory);
-      return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative)) || !path.relative(directory, uri.fsPath).startsWith("..");
-    });
+    return this.#folders().some((folder) => directory && (isInside(directory, folder) || isInside(folder, directory)));
+  }
+
+  #folders(): string[] {
+    return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   }
 
   /** Starting and answering need a window that VS Code trusts. */
   mayAct(): boolean {
     return vscode.workspace.isTrusted && this.client.state.connected;
+  }
+
+  /** Something of a project starts only where VS Code trusts it: in a window that has it open. */
+  mayStart(project: string | null | undefined): boolean {
+    return this.mayAct() && this.isOpen(project);
+  }
+
+  /** Whether this window was asked to trust a project: it is a folder of the window, or inside one. */
+  isOpen(project: string | null | undefined): boolean {
+    return this.#folders().some((folder) => project && isInside(project, folder));
+  }
+
+  whyNotStart(project: string | null | undefined): string {
+    if (!this.mayAct()) return this.whyNot();
+    return `${plain(project ?? "The project")} is not open in this window, so VS Code was never asked to trust it: Aye only reads it here. Open that folder to run its skills.`;
   }
 
   whyNot(): string {
@@ -176,34 +201,26 @@ export class Session implements vscode.Disposable {
     this.log.info(`asked: ${plain(question.title)} (${question.id})`);
     if (this.settings.sound) {
       const [program, ...args] = this.settings.soundCommand;
-      if (program) this.#launch(program, args);
-      else if (!this.#chimes.some((play) => play(question)) && !vscode.env.remoteName) this.#playHere();
+      if (program) this.#launch([program, ...args]);
+      else if (!this.#chimes.some((play) => play(question)) && !vscode.env.remoteName) this.#launch(playerOf(process.platform));
     }
     if (this.settings.raise) this.#raise();
-  }
-
-  #playHere(): void {
-    if (process.platform === "darwin") this.#launch("afplay", ["/System/Library/Sounds/Glass.aiff"]);
-    else if (process.platform === "win32") this.#launch("powershell", ["-c", "[console]::beep(880,200)"]);
-    else this.#launch("canberra-gtk-play", ["--id", "message-new-instant"]);
   }
 
   /** The editor's own command line brings the window of a folder to the front. */
   #raise(): void {
     const [program, ...args] = this.settings.raiseCommand;
     if (program) {
-      this.#launch(program, args);
+      this.#launch([program, ...args]);
       return;
     }
     const open = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
     const folder = vscode.env.remoteName ? "bin/remote-cli" : "bin";
     const name = { "Visual Studio Code": "code", "Visual Studio Code - Insiders": "code-insiders", VSCodium: "codium", "code-server": "code-server" }[vscode.env.appName] ?? "code";
-    if (open) this.#launch(path.join(vscode.env.appRoot, folder, name), ["--reuse-window", open.fsPath]);
+    if (open) this.#launch([path.join(vscode.env.appRoot, folder, name), "--reuse-window", open.fsPath]);
   }
 
-  #launch(program: string, args: string[]): void {
-    execFile(program, args, { timeout: 10_000 }, (error) => {
-      if (error) this.log.warn(`\`${program}\` failed: ${error.message}`);
-    });
+  #launch(program: Program): void {
+    void launch(program).then((problem) => problem && this.log.warn(problem));
   }
 }

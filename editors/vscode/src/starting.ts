@@ -67,8 +67,8 @@ export class Starting implements vscode.Disposable {
   /** A skill with inputs has a form; one without is started at once. */
   async #run(skill: SkillView | undefined): Promise<void> {
     if (!skill) return;
-    if (!this.#session.mayAct()) {
-      void vscode.window.showWarningMessage(this.#session.whyNot());
+    if (!this.#session.mayStart(skill.project)) {
+      await this.#refuse(skill.project);
       return;
     }
     if (!skill.trusted) {
@@ -87,6 +87,13 @@ export class Starting implements vscode.Disposable {
     }
   }
 
+  /** Says why nothing of a project starts here, and offers to open it. */
+  async #refuse(project: string): Promise<void> {
+    const isElsewhere = this.#session.mayAct();
+    const answer = await vscode.window.showWarningMessage(withoutLinks(this.#session.whyNotStart(project)), ...(isElsewhere ? ["Open Folder"] : []));
+    if (answer) await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(project), { forceNewWindow: true });
+  }
+
   #form(skill: SkillView | undefined, isPlanned: boolean): void {
     if (!skill) return;
     const query = new URLSearchParams({ project: skill.project, ...(isPlanned ? { plan: "" } : {}) });
@@ -99,6 +106,10 @@ export class Starting implements vscode.Disposable {
     if (!folder) return;
     if (!vscode.workspace.isTrusted) {
       void vscode.window.showWarningMessage(this.#session.whyNot());
+      return;
+    }
+    if (!this.#session.isOpen(folder)) {
+      void this.#refuse(folder);
       return;
     }
     const { program, env } = this.#session.place;

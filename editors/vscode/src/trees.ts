@@ -198,7 +198,7 @@ export class Skills extends Tree<SkillItem> {
       const here = this.session.isHere(element.project);
       const item = new vscode.TreeItem(path.basename(element.project), here ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed);
       const isTrusted = element.skills.every((skill) => skill.trusted);
-      item.description = isTrusted ? "" : "not trusted: read only";
+      item.description = !isTrusted ? "not trusted: read only" : this.session.isOpen(element.project) ? "" : "not open here: read only";
       item.tooltip = element.project;
       item.iconPath = new vscode.ThemeIcon(isTrusted ? "folder" : "lock");
       item.contextValue = isTrusted ? "project" : "project-untrusted";
@@ -210,7 +210,7 @@ export class Skills extends Tree<SkillItem> {
     const asks = skill.steps.filter((step) => step.asks).length;
     item.tooltip = new vscode.MarkdownString().appendText([skill.description, `${plural(skill.steps.length, "step")}${asks ? `, ${asks} of them ask` : ""}`, skill.file, skill.trusted ? "" : "Its project is not trusted: `aye trust` in it changes that."].filter(Boolean).map(plain).join("\n"));
     item.iconPath = new vscode.ThemeIcon(skill.errors > 0 ? "error" : "notebook", skill.errors > 0 ? new vscode.ThemeColor("testing.iconFailed") : undefined);
-    item.contextValue = skill.errors > 0 ? "skill-wrong" : skill.trusted && vscode.workspace.isTrusted ? "skill" : "skill-read";
+    item.contextValue = skill.errors > 0 ? "skill-wrong" : skill.trusted && vscode.workspace.isTrusted && this.session.isOpen(skill.project) ? "skill" : "skill-read";
     item.command = { command: "aye.openSkill", title: "Open", arguments: [element] };
     return item;
   }

@@ -102,6 +102,13 @@ await test(SKILLS, async (here, host, step) => {
   await window.lens("Run", window.panel.locator(".timeline", { hasText: "greet" }));
   await window.told("hello completed");
   step("run from the lens");
+
+  // What is done is ticked in the walkthrough, although it was done before it was opened.
+  await window.command("Aye: Get Started");
+  const done = (name) => page.locator(`[data-done-step-id$="${name}"][aria-checked=true]`);
+  for (const name of ["install", "trust", "run"]) await done(name).waitFor();
+  assert.equal(await done("answer").count(), 0, "nothing was answered");
+  step("walkthrough");
 });
 
 /** Saves the file of the editor: once nothing is unsaved. */

@@ -7,6 +7,7 @@
 //   AYE_TEST_VSIX      the extension
 
 import { execFile, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -41,6 +42,16 @@ function remember() {
   }).observe(document, { subtree: true, childList: true, characterData: true });
 }
 
+/** In every frame: counts the tones that are played. */
+function count() {
+  const { start } = OscillatorNode.prototype;
+  globalThis.ayeTones = 0;
+  OscillatorNode.prototype.start = function counted(...args) {
+    globalThis.ayeTones += 1;
+    return start.apply(this, args);
+  };
+}
+
 /** VS Code's own server for a place, with the extension installed. */
 export class Host {
   #child = null;
@@ -62,7 +73,7 @@ export class Host {
   async start() {
     for (const name of ["home", "tmp", "bin", "data/data/Machine"]) await mkdir(path.join(this.folder, name), { recursive: true });
     const program = path.join(this.folder, "bin", "aye");
-    if (this.program) await symlink(process.env.AYE_TEST_PROGRAM, program);
+    if (this.program === true) await symlink(process.env.AYE_TEST_PROGRAM, program);
     // A login shell decides what the PATH of extensions is; the setting does not depend on it.
     const settings = { ...(this.program ? { "aye.path": program } : {}), "workbench.startupEditor": "none", "workbench.tips.enabled": false, "chat.commandCenter.enabled": false, "chat.disableAIFeatures": true, "window.restoreWindows": "none", "files.autoSave": "off", ...this.settings };
     await writeFile(path.join(this.folder, "data/data/Machine/settings.json"), JSON.stringify(settings));
@@ -92,11 +103,12 @@ export class Host {
   }
 
   /** A window with a folder or a workspace of several, once the extension has spoken. */
-  async window({ folder = this.here.project, workspace, size = { width: 1280, height: 820 }, scheme = "dark" } = {}) {
+  async window({ folder = this.here.project, workspace, size = { width: 1280, height: 820 }, scheme = "dark", listen = false } = {}) {
     const context = await this.#browser.newContext({ viewport: size, colorScheme: scheme });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
     await page.addInitScript(remember);
+    if (listen) await page.addInitScript(count);
     // Not every version asks with a dialog, and none says when: whatever is done next looks for it first.
     if (this.trust) await page.addLocatorHandler(page.getByRole("button", { name: "No, I don't trust the authors" }), (button) => button.click());
     const window = new Window(page, this);
@@ -107,14 +119,23 @@ export class Host {
     return window;
   }
 
+  /** Changes settings, and waits until the extension has read them. */
+  async set(settings) {
+    const file = path.join(this.folder, "data/data/Machine/settings.json");
+    const count = () => this.logs(Infinity).join("\n").split("settings read").length;
+    const before = count();
+    await writeFile(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...settings }));
+    await until(() => count() > before, "the settings are read");
+  }
+
   /** What the extension logged, to see why a test failed. */
-  logs() {
+  logs(limit = 5000) {
     const out = [];
     const walk = (folder) => {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         const file = path.join(folder, entry.name);
         if (entry.isDirectory()) walk(file);
-        else if (/Aye\.log$|remoteexthost\.log$/.test(entry.name)) out.push(`${file}\n${readFileSync(file, "utf8").slice(-3000)}`);
+        else if (/Aye\.log$|remoteexthost\.log$/.test(entry.name)) out.push(`${file}\n${readFileSync(file, "utf8").slice(-limit)}`);
       }
     };
     const logs = path.join(this.folder, "data/data/logs");
@@ -236,6 +257,26 @@ export class Window {
     await input.press("Enter");
   }
 
+  /** Writes into the field with this title, and confirms with its button. */
+  async fillAndClick(title, text) {
+    await this.titled(title).waitFor();
+    const input = this.quick.locator("input").first();
+    await until(async () => {
+      await input.fill(text);
+      return (await input.inputValue()) === text;
+    }, "the text is in the field");
+    await this.quick.getByRole("button", { name: "OK", exact: true }).click();
+  }
+
+  /** Writes into the field with this title with the keyboard alone, in place of what is there. */
+  async type(title, text) {
+    await this.titled(title).waitFor();
+    await this.quick.locator("input:focus").waitFor();
+    await this.page.keyboard.press("Control+a");
+    await this.page.keyboard.type(text);
+    await this.page.keyboard.press("Enter");
+  }
+
   /** The list or field with this title. */
   titled(text) {
     return this.quick.locator(".quick-input-title", { hasText: text });
@@ -244,6 +285,19 @@ export class Window {
   /** The button of a dialog that Enter would press. */
   async confirm(name) {
     await this.dialog.locator(".monaco-button:focus", { hasText: name }).waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Presses a button of a dialog with the keyboard alone. */
+  async tabTo(name) {
+    const focused = this.dialog.locator(".monaco-button:focus");
+    await focused.waitFor();
+    for (let at = 0; !(await focused.innerText()).includes(name); at += 1) {
+      assert.ok(at < 10, `the dialog has a button ${name}`);
+      const before = await focused.innerText();
+      await this.page.keyboard.press("Tab");
+      await until(async () => (await focused.count()) === 1 && (await focused.innerText()) !== before, `the keyboard leaves ${before}`);
+    }
     await this.page.keyboard.press("Enter");
   }
 
@@ -262,6 +316,9 @@ export class Window {
       try {
         await this.page.keyboard.press("F1");
         await this.quick.locator("input").fill(`>${title}`, { timeout: PATIENCE / 4 });
+        await this.quick.locator(".monaco-list-row", { hasText: named }).first().waitFor({ timeout: PATIENCE / 4 });
+        // A longer title may come first.
+        for (let at = 0; at < 3 && !(await this.focused(named).isVisible()); at += 1) await this.quick.locator("input").press("ArrowDown");
         await this.focused(named).waitFor({ timeout: PATIENCE / 4 });
         await this.quick.locator("input").press("Enter", { timeout: PATIENCE / 4 });
         return true;
@@ -351,6 +408,56 @@ export async function test(skills, work, { files, serve = true, ...options } = {
   await host.end();
   if (!serve) stop(here.home);
   await here.end();
+}
+
+/** A code of an authenticator app, some periods from now. */
+export function totp(secret, periods) {
+  const bits = [...secret].map((char) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(char).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + periods));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  const at = mac[19] & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+/** An assistant, connected to `aye mcp` with the SDK. */
+export async function assistant(here) {
+  const sdk = createRequire(path.join(path.dirname(process.env.AYE_TEST_PACKAGES), "clients", "package.json"));
+  const { Client } = sdk("@modelcontextprotocol/sdk/client/index.js");
+  const { StdioClientTransport } = sdk("@modelcontextprotocol/sdk/client/stdio.js");
+  const client = new Client({ name: "helper", version: "1.0.0" });
+  await client.connect(new StdioClientTransport({ command: process.env.AYE_TEST_PROGRAM, args: ["mcp"], cwd: here.project, env: here.env }));
+  const call = async (name, args) => {
+    const result = await client.callTool({ name, arguments: args });
+    if (result.isError) throw new Error(JSON.stringify(result.content));
+    return result.structuredContent;
+  };
+  return { call, close: () => client.close() };
+}
+
+/** A server of tools that asks a form: the files of its project. */
+export function formServer() {
+  const sdk = path.join(path.dirname(process.env.AYE_TEST_PACKAGES), "clients", "package.json");
+  return {
+    "aye.toml": "[tools.forms]\nserver = [\"node\", \"forms.mjs\"]\n",
+    "forms.mjs": `
+import { createRequire } from "node:module";
+const require = createRequire(${JSON.stringify(sdk)});
+const { Server } = require("@modelcontextprotocol/sdk/server/index.js");
+const { StdioServerTransport } = require("@modelcontextprotocol/sdk/server/stdio.js");
+const { CallToolRequestSchema, ListToolsRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
+const server = new Server({ name: "forms", version: "1.0.0" }, { capabilities: { tools: {} } });
+const inputSchema = { type: "object", properties: {} };
+server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [{ name: "order", description: "Orders something", inputSchema }] }));
+server.setRequestHandler(CallToolRequestSchema, async () => {
+  const requestedSchema = { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] };
+  const given = await server.elicitInput({ message: "Whom is it for?", requestedSchema });
+  return { content: [{ type: "text", text: JSON.stringify(given) }] };
+});
+await server.connect(new StdioServerTransport());
+`,
+  };
 }
 
 /** Ends the server that an extension has started. */

@@ -2,7 +2,7 @@
 // `crates/aye/tests/it/editor.rs`. Not a test; look at what it makes.
 
 import path from "node:path";
-import { test } from "./harness.mjs";
+import { test, totp } from "./harness.mjs";
 
 const SKILLS = {
   release: `# Promote a commit to production. Asks before the step that cannot be undone.
@@ -76,6 +76,19 @@ steps:
     args: ["https://web-3.internal/healthz"]
     on_error: fail
 `,
+  "grant-access": `name: grant-access
+description: Let a person into the production database for a day
+steps:
+  - name: ticket
+    input: { title: Ticket, message: "Which ticket allows it? The database team looks at these once a week.", match: "^OPS-[0-9]+$", timeout: 15m }
+    output: ticket
+  - name: role
+    confirm: { title: Role, message: Read only?, remember: true, timeout: 15m }
+  - name: grant
+    command: ./grant
+    args: ["--role", reader, "--ticket", "{{ ticket }}"]
+    confirmation: { title: Grant access, message: "Grant access for {{ ticket }}?", reauth: true, timeout: 15m }
+`,
   backup: `name: backup
 description: Copy the database to the archive
 steps:
@@ -96,6 +109,7 @@ const FILES = {
   suite: "#!/bin/sh\nprintf 'running 212 tests\\n'\nfor i in 1 2 3 4 5 6; do printf '\\033[32mok\\033[0m   checkout::%s_%s\\n' \"$1\" $i; done\nprintf '\\033[33mwarning\\033[0m slow: checkout::refunds_twice (2.1 s)\\n212 passed\\n'\n",
   health: "#!/bin/sh\necho 'curl: (22) The requested URL returned error: 503' >&2\nexit 22\n",
   shift: "#!/bin/sh\necho shifted\n",
+  grant: "#!/bin/sh\necho granted \"$@\"\n",
   pipeline: "#!/bin/sh\necho '{\"state\": \"running\"}'\n",
 };
 
@@ -105,15 +119,24 @@ const settings = {
   "workbench.layoutControl.enabled": false, "editor.minimap.enabled": false, "aye.toasts.started": false, "aye.toasts.completed": false, "git.enabled": false, "editor.autoIndent": "none",
 };
 
+const size = { width: 1200, height: 760 };
+
+/** Takes pictures of a window. */
+const camera = (page, step) => async (name) => {
+  await page.mouse.move(600, 5);
+  await page.waitForTimeout(700);
+  await page.screenshot({ path: path.join(folder, `${name}.png`) });
+  step(name);
+};
+
 await test(SKILLS, async (here, host, step) => {
-  const window = await host.window({ size: { width: 1200, height: 760 } });
+  const { address } = JSON.parse(await here.aye("auth", "setup", "--json"));
+  const code = (periods) => totp(new URL(address).searchParams.get("secret"), periods);
+  await here.aye("auth", "confirm", code(-1));
+  await here.aye("memory", "learn", "--error", "manifest unknown", "--tool", "podman", "--fix", "use the full commit id, not a short one");
+  const window = await host.window({ size });
   const { page } = window;
-  const shot = async (name, options = {}) => {
-    await page.mouse.move(600, 5);
-    await page.waitForTimeout(700);
-    await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
-    step(name);
-  };
+  const shot = camera(page, step);
   await window.connected();
   await here.start("backup");
   await window.open("skills/release.yaml");
@@ -186,5 +209,60 @@ await test(SKILLS, async (here, host, step) => {
   await page.keyboard.press("Control+s");
   await window.command("Aye: Get Started");
   await page.getByText("Get started with Aye").first().waitFor();
+  await page.locator("[data-done-step-id$=answer][aria-checked=true]").waitFor();
   await shot("walkthrough");
+
+  await window.command("View: Close All Editors");
+  await here.start("grant-access");
+  await window.press("Which ticket allows it?", "Answer…", window.titled("Ticket ·"));
+  await page.keyboard.type("OPS-4711");
+  await shot("field");
+  await page.keyboard.press("Enter");
+  await window.press("Read only?", "Proceed", window.option(/^For this step/));
+  await shot("remember");
+  await window.option(/^For this step/).click();
+  await window.press("Grant access for OPS-4711?", "Proceed", window.quick.getByText("Your one-time code."));
+  await shot("code");
+  await window.fill("Grant access ·", code(0));
+  await window.toast("Grant access for OPS-4711?").waitFor({ state: "detached" });
+
+  const asked = await here.start("release", { commit: "9c31e07bb2f04d55", environment: "stage" });
+  await window.toast("Release `9c31e07bb2f04d55` to stage?").waitFor();
+  const open = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
+  await here.aye("answer", open.question, "proceed");
+  await window.toast(/Production release: “Proceed” by/).waitFor();
+  await shot("elsewhere");
+  const next = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
+  await here.aye("answer", next.question, "proceed", "--reason", "agreed at the stand-up");
+  await window.view();
+  await window.tree("Runs").filter({ hasText: "release" }).first().click();
+  await window.panel.getByRole("region", { name: "Decisions" }).waitFor();
+  await window.panel.getByRole("region", { name: "Decisions" }).scrollIntoViewIfNeeded();
+  await window.command("Notifications: Clear All Notifications");
+  await shot("log");
+  for (const name of ["Runs", "Skills", "Memory"]) {
+    await window.panel.getByRole("link", { name, exact: true }).click();
+    await window.panel.getByRole("heading", { name }).first().waitFor();
+    await shot(name.toLowerCase());
+  }
 }, { files: FILES, settings });
+
+// A window that VS Code does not trust.
+await test(SKILLS, async (here, host, step) => {
+  const window = await host.window({ size });
+  await window.connected();
+  await here.start("release", { commit: "4f2a91c0d3e8b7a6" });
+  await window.view();
+  await window.tree("Runs").filter({ hasText: "confirm_release" }).first().waitFor();
+  await window.press("Production release", "Proceed", window.toast("Aye only reads in a restricted window"));
+  await camera(window.page, step)("restricted");
+}, { files: FILES, settings, trust: true });
+
+// A machine without the program.
+await test(SKILLS, async (here, host, step) => {
+  const window = await host.window({ size });
+  await window.toast("`aye` was not found").waitFor();
+  await window.view();
+  await window.page.getByText("was not found.").first().waitFor();
+  await camera(window.page, step)("missing");
+}, { files: FILES, settings, serve: false, program: false });

@@ -90,16 +90,22 @@ await test(SKILLS, async (here, host, step) => {
   await here.aye("answer", open.question ?? open.id, "proceed");
   await until(async () => (await status(waiting)) === "completed", "it is answered meanwhile");
   const later = await here.start("ask");
-  const server = spawn(process.env.AYE_TEST_PROGRAM, ["serve", "--listen", "127.0.0.1:0", "--json"], { cwd: here.project, env: here.env, stdio: "ignore" });
+  // The new one is encrypted with a certificate of its own.
+  const server = spawn(process.env.AYE_TEST_PROGRAM, ["serve", "--listen", "127.0.0.1:0", "--json", "--tls-self-signed"], { cwd: here.project, env: here.env, stdio: "ignore" });
   try {
     for (const window of [first, second]) {
       await window.connected();
       await window.toast("Shall we?").waitFor();
       await until(async () => /1 question/.test(await window.said()), "one question waits");
     }
+    assert.match(announced().url, /^https:/);
     await second.decide("Shall we?", "Cancel");
     await until(async () => (await status(later)) === "cancelled", "the later run is declined");
     await first.told(/Sure: “Cancel” by/);
+    // The panel reads over HTTP, too.
+    await first.command("Aye: Open Command Center");
+    await first.panel.getByRole("link", { name: "Runs" }).click();
+    await first.panel.locator("a.item", { hasText: later }).waitFor();
     step("caught up");
   } finally {
     server.kill("SIGKILL");

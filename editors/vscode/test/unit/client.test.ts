@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { test } from "node:test";
 import { Store } from "aye-page/store.js";
-import { ApiError, Client } from "../../src/client";
+import { ApiError, Client, pauseAfter } from "../../src/client";
 import type { ServerMessage } from "../../src/model";
-import { find, homeOf, isOlder, isProven, ServerProblem, start, versionOf } from "../../src/server";
+import { find, homeOf, isOlder, isProven, mustBeRecent, ServerProblem, start, versionOf } from "../../src/server";
 import { Place, until } from "./place";
 
 const SKILLS = {
@@ -24,6 +24,19 @@ steps:
   - { name: two, shell: "echo 2" }
 `,
 };
+
+// For nobody: `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=other -days 36500`.
+const OTHER = `-----BEGIN CERTIFICATE-----
+MIIBdzCCAR2gAwIBAgIUY5XvQR6dOy7wf7U5Ji88lmgFdYEwCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFb3RoZXIwIBcNMjYxMTE3MTQwNTIzWhgPMjEyNjEwMjQxNDA1
+MjNaMBAxDjAMBgNVBAMMBW90aGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+rJqeVCz5+P4uzMQWqrUO3RI9Gb+t+EMCqxhJgmWB7ZlOCezaKbG78Jn7zRANgaDJ
+vImN5QzMhYcepNz0DA+d/6NTMFEwHQYDVR0OBBYEFLYI83zppCRRJ/wxYhNpNeQT
+/VcxMB8GA1UdIwQYMBaAFLYI83zppCRRJ/wxYhNpNeQT/VcxMA8GA1UdEwEB/wQF
+MAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAPzgJLWQYscVELBxmafYa//66clU+jaC
+7LxvakIeCEtvAiAdbvZNZsRdxcR1yhaV9/190Q1tVpVNytXGIguFWRZBhg==
+-----END CERTIFICATE-----
+`;
 
 interface Connected {
   client: Client;
@@ -185,6 +198,75 @@ test("says what is missing, too old, or another program", async () => {
     client.close();
   } finally {
     await place.end();
+  }
+});
+
+test("a server that runs already is asked for its version, too", async () => {
+  const place = await Place.make({});
+  const token = "5f".repeat(32);
+  const asked: (string | undefined)[] = [];
+  let version: object = { info: { version: "0.0.9" } };
+  const old = createServer((request, response) => {
+    asked.push(request.headers.authorization);
+    response.end(JSON.stringify(version));
+  });
+  await new Promise<void>((resolve) => old.listen(0, "127.0.0.1", resolve));
+  const { port } = old.address() as { port: number };
+  const server = { url: `http://127.0.0.1:${port}`, pid: 4711, token, ca: null };
+  try {
+    const tooOld = (words: RegExp) => (error: unknown) => error instanceof ServerProblem && error.kind === "too-old" && words.test(error.message);
+    await assert.rejects(mustBeRecent(server), tooOld(/process 4711\) is version 0\.0\.9; this extension needs 0\.1\.0/));
+    // One that does not describe itself is older still.
+    version = {};
+    await assert.rejects(mustBeRecent(server), tooOld(/an old version/));
+    assert.deepEqual(asked, [`Bearer ${token}`, `Bearer ${token}`]);
+    await mustBeRecent(await start(place.where));
+  } finally {
+    old.close();
+    await place.end();
+  }
+});
+
+test("speaks to a server that made its own certificate, and to no other with it", async () => {
+  const place = await Place.make(SKILLS);
+  const served = await place.serve("--tls-self-signed");
+  const { client, store, heard } = await connect(place, async () => (await find(place.home)) ?? Promise.reject(new ServerProblem("not-running", "none")));
+  try {
+    assert.match(client.url ?? "", /^https:/);
+    await mustBeRecent(served);
+    const run = await place.start("ask");
+    const question = await until(() => [...store.questions.values()].find((one) => one.run === run), "the question came");
+    await client.command("answer", { question: question.id, digest: question.digest, choice: "proceed" });
+    await until(() => heard.some((one) => one.run === run && one.type === "skill_completed"), "the run ended");
+    assert.equal((await client.get<{ runs: unknown[] }>("/runs")).runs.length, 1);
+    assert.equal(await isProven(served), true);
+    assert.equal(await isProven({ ...served, ca: null }), false, "nobody else vouches for it");
+    assert.equal(await isProven({ ...served, ca: OTHER }), false, "another certificate does not do");
+  } finally {
+    client.close();
+    await place.end();
+  }
+});
+
+test("pauses between attempts grow", async () => {
+  for (const chance of [0, 0.5, 1]) {
+    const pauses = [0, 1, 2, 3, 4, 5].map((attempts) => pauseAfter(attempts, chance));
+    assert.ok(pauses.every((one, at) => at === 0 || one > (pauses[at - 1] ?? 0)), String(pauses));
+    assert.equal(pauseAfter(50, chance), pauseAfter(49, chance), "up to a limit");
+  }
+  // Whatever chance says, the next is longer.
+  assert.ok(pauseAfter(1, 0) > pauseAfter(0, 1) && pauseAfter(4, 0) > pauseAfter(3, 1));
+  const tries: number[] = [];
+  const client = new Client(async () => {
+    tries.push(performance.now());
+    throw new ServerProblem("not-running", "none");
+  });
+  client.connect();
+  await until(() => tries.length === 4, "it was tried");
+  client.close();
+  for (const attempts of [0, 1, 2]) {
+    const waited = (tries[attempts + 1] ?? 0) - (tries[attempts] ?? 0);
+    assert.ok(waited >= pauseAfter(attempts, 0) - 5, `${waited} ms after attempt ${attempts}`);
   }
 });
 

@@ -1,11 +1,11 @@
 // A home and a project for a real `aye`.
 
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { find, type Place as Where } from "../../src/server";
+import { find, type Announcement, type Place as Where } from "../../src/server";
 
 const run = promisify(execFile);
 export const PROGRAM = process.env.AYE_TEST_PROGRAM ?? "";
@@ -40,6 +40,12 @@ export class Place {
   async start(skill: string): Promise<string> {
     const out = await this.aye("run", skill, "--detach", "--json");
     return (JSON.parse(out.trim().split("\n")[0] ?? "") as { run: string }).run;
+  }
+
+  /** A server that was started by hand; ended with the place. */
+  async serve(...args: string[]): Promise<Announcement> {
+    spawn(PROGRAM, ["serve", "--listen", "127.0.0.1:0", ...args], { cwd: this.project, env: this.where.env, stdio: "ignore" });
+    return until(() => find(this.home), "the server is there");
   }
 
   /** A program that is not `aye`. */

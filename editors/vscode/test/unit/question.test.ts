@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
 import { marksOf, progressOf } from "../../src/progress";
-import { commits, elapsed, formOf, misfit, oneLine, outcome, rememberChoices, timeLeft, wholeText, withoutLinks } from "../../src/question";
+import { adviceText, answerForm, commits, elapsed, formOf, misfit, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -24,8 +24,50 @@ test("a form for each kind", () => {
   // What does not fit whole goes where it does.
   assert.equal(formOf(question({ follows: "x".repeat(600) })), "modal");
   assert.equal(formOf(question({ follows: "x\n".repeat(100) })), "panel");
-  assert.equal(formOf(question({ kind: "input", options: [], message: "y".repeat(600) })), "panel");
+  assert.equal(formOf(question({ kind: "input", options: [], message: "y".repeat(600) })), "modal");
   assert.equal(formOf(question({ destructive: true, follows: "rm -rf ".repeat(1000) })), "panel");
+});
+
+const MANY = [1, 2, 3, 4, 5].map((n) => ({ value: `${n}`, label: `${n}`, action: "proceed" as const }));
+
+test("what destroys is shown whole before its list, field or options", () => {
+  const cases: [Partial<Question>, string][] = [
+    [{}, "buttons"], [{ kind: "choose", options: MANY }, "list"], [{ kind: "input", options: [] }, "text"], [{ kind: "recover", purpose: "recover" }, "list"],
+  ];
+  for (const [more, then] of cases) {
+    assert.equal(formOf(question({ ...more, destructive: true })), "modal", then);
+    assert.equal(answerForm(question({ ...more, destructive: true })), then);
+  }
+});
+
+test("a list shows only what fits above it; the rest is shown before", () => {
+  assert.equal(showsAll(question()), true);
+  assert.equal(showsAll(question({ follows: "make release" })), false);
+  assert.equal(showsAll(question({ message: "z".repeat(100) })), false);
+  assert.equal(showsAll(question({ kind: "choose", options: MANY, facts: [{ kind: "file", value: "/x" }] })), false);
+  assert.equal(showsAll(question({ not_covered: ["later"] })), false);
+  // A field has several lines.
+  assert.equal(showsAll(question({ kind: "input", options: [], message: "z".repeat(300) })), true);
+  assert.equal(showsAll(question({ kind: "input", message: "z".repeat(300) })), false, "a list comes first");
+});
+
+test("each answer's command is shown", () => {
+  const text = wholeText(question({
+    kind: "choose", options: MANY,
+    facts: ["1", "2"].flatMap((answer) => [{ answer, step: "wipe", kind: "command", value: `rm -rf /srv/${answer}` }, { answer, step: "wipe", kind: "machine", value: "db-1" }, { answer, step: "wipe", kind: "program", value: "/bin/rm" }]),
+  }));
+  for (const part of ["“1” runs step wipe on db-1\nrm -rf /srv/1", "“2” runs step wipe on db-1\nrm -rf /srv/2"]) assert.ok(text.includes(part), `${part} in ${text}`);
+  assert.equal(text.split("program: /bin/rm").length, 2, "said once");
+  assert.match(wholeText(question({ facts: [{ kind: "command", value: "echo aaa…", digest: "c0ffee" }] })), /shortened; sha256 of all of it: c0ffee/);
+});
+
+test("advice is marked, and never makes a question longer than it is", () => {
+  const advised = question({ advice: [{ by: "claude", option: "cancel", text: "staging is\nred" }] });
+  assert.equal(adviceText(advised, 200), "Advice, not counted: claude suggests “Cancel”: staging is red");
+  assert.equal(adviceText(question(), 200), "");
+  assert.equal(adviceText(question({ advice: [{ by: "a\u202eb", text: "y".repeat(900) }] }), 100).length, 100);
+  assert.match(adviceText(question({ advice: [{ by: "a\u202eb" }] }), 100), /a\\u\{202e\}b/);
+  assert.equal(formOf(question({ advice: [{ by: "claude", text: "y".repeat(5000) }] })), "buttons");
 });
 
 test("the whole text has the command, where it runs, and what a yes covers", () => {
@@ -54,6 +96,10 @@ test("time", () => {
   assert.equal(elapsed(limited, now), 50);
   assert.equal(timeLeft(question(), now), "no time limit");
   assert.equal(timeLeft(limited, now + 600_000), "time is up");
+  // A dialog cannot be changed: it has the moment, too.
+  assert.match(timeUntil(limited, now, "UTC"), /^Until 09:05:00 (UTC|GMT) \(5m 00s left when this opened\), then “Cancel”$/);
+  assert.match(timeUntil(limited, now, "Europe/Berlin"), /^Until 10:05:00 \S+ /);
+  assert.equal(timeUntil(question(), now), "no time limit");
 });
 
 test("what an answer needs, and what remembering covers", () => {
