@@ -18,6 +18,9 @@ pub struct BadId(pub String);
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
+/// What stands between the id of a run and what makes it that of a run inside.
+pub const INSIDE: char = '_';
+
 impl RunId {
     /// Takes a text that has the form of an id.
     pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
@@ -48,9 +51,24 @@ impl RunId {
         format!("{self}_")..format!("{self}`")
     }
 
+    /// The run that holds this one and is inside no other; itself if it is that.
+    pub fn outermost(&self) -> Self {
+        Self(self.0.split(INSIDE).next().unwrap_or_default().to_owned())
+    }
+
+    /// Which of several runs of a step of the outermost run this is, as far as the
+    /// id says.
+    pub fn index(&self) -> Option<&str> {
+        let mut parts = self.0.split(INSIDE).skip(1);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(_execution), index, None) => index,
+            _ => None,
+        }
+    }
+
     /// Whether this run is inside `outer`.
     pub fn is_inside(&self, outer: &Self) -> bool {
-        self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('_'))
+        self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(INSIDE))
     }
 
     /// The id as text.

@@ -166,11 +166,7 @@ impl Advisor {
         spec.tail_limit = MOST;
         spec.aside = true;
         // What survives a crash is looked for by the run that holds the others.
-        let outermost = match &run.started.parent {
-            Some(_) => run.run.as_str().split('_').next().unwrap_or_default(),
-            None => run.run.as_str(),
-        };
-        spec.run = Some(outermost.to_owned());
+        spec.run = Some(run.run.outermost().to_string());
         let found = aye_process::resolve(&spec).map_err(|error| error.to_string())?;
         let policy = self.policy.for_run(workspace);
         policy.check(&spec, &found).map_err(|refusal| refusal.to_string())?;

@@ -96,8 +96,7 @@ impl NotificationPrompter {
         let program = on_path(PROGRAM, &self.config.surroundings.env);
         let program = program.ok_or_else(|| format!("`{PROGRAM}` is not installed"))?;
         let notice = Notice::of(posed, self.clock.now(), &TimeZone::system());
-        let run =
-            posed.run.map(|run| run.run.as_str().split('_').next().unwrap_or_default().to_owned());
+        let run = posed.run.map(|run| run.run.outermost().to_string());
         let mut open = Open {
             question: posed.question.id.clone(),
             agreed: posed.agreed.len(),

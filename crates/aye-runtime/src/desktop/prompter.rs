@@ -346,7 +346,6 @@ fn spawn(
     spec.stdin = Stdin::Bytes(launch.stdin.into_bytes());
     spec.tail_limit = LONGEST;
     spec.aside = true;
-    spec.run =
-        posed.run.map(|run| run.run.as_str().split('_').next().unwrap_or_default().to_owned());
+    spec.run = posed.run.map(|run| run.run.outermost().to_string());
     aye_process::spawn(spec).map_err(|error| error.to_string())
 }

@@ -285,7 +285,7 @@ pub fn restore_inside(
     };
     for child in nested.children {
         let Ok(id) = child.parent.child() else { continue };
-        if *run != id && !run.as_str().starts_with(&format!("{id}_")) {
+        if *run != id && !run.is_inside(&id) {
             continue;
         }
         let Some(row) = store.run(&id)? else { return Ok(None) };

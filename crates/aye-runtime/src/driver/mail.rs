@@ -97,7 +97,7 @@ mod tests {
         let mut mail = Mail::new(start);
         mail.listen(
             MemoryStore::new(std::path::Path::new("/nowhere"))
-                .listen_for_requests()
+                .listen_for_requests(&aye_core::id::RunId::from_random(1))
                 .expect("a bell"),
         );
         assert!(!mail.should_listen(start + SLOW_POLL));

@@ -16,7 +16,8 @@ impl Driver<'_> {
     /// Starts to listen for the bell; what was rung before is read at once.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
         if !self.mail.is_listening() {
-            self.mail.listen(self.parts.store.listen_for_requests()?);
+            let run = self.lane(ROOT).machine.state().run.clone();
+            self.mail.listen(self.parts.store.listen_for_requests(&run)?);
             self.read_mail()?;
         }
         Ok(())

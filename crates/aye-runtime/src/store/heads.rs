@@ -153,7 +153,7 @@ impl Heads {
                     let stored = store.hash_of_event(&head.run, head.events)?;
                     head.compare(row.last_seq, stored.as_ref())
                 }
-                None => match pruned.get(outermost(head.run.as_str())) {
+                None => match pruned.get(head.run.outermost().as_str()) {
                     // Of a run inside another only the other one's entry is left.
                     Some(entry) if entry.run != head.run.as_str() => None,
                     Some(entry) if entry.last_seq > head.events => None,
@@ -174,11 +174,6 @@ fn beginning(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
-}
-
-/// The run that others are inside of.
-fn outermost(run: &str) -> &str {
-    run.split_once('_').map_or(run, |(outer, _)| outer)
 }
 
 fn head_of(run: &str, events: &str, head: &str) -> Option<Head> {

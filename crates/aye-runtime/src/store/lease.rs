@@ -40,7 +40,7 @@ impl<T: fmt::Debug + Send> Hold for T {}
 
 impl Lease {
     /// A lease, made by the adapter that grants it. The store checks the epoch
-    /// with every append: a lease that was not granted writes nothing.
+    /// with every append: one of an earlier epoch writes nothing.
     pub fn new(run: RunId, epoch: u64, hold: impl Hold + 'static) -> Self {
         Self { run, epoch, _hold: Box::new(hold) }
     }

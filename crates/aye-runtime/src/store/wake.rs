@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use aye_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::StoreError;
@@ -16,9 +17,10 @@ pub trait Wake {
     /// Hears of every append and request from now on, whoever makes it.
     fn listen(&self) -> Result<Listener, StoreError>;
 
-    /// Hears only of requests: what a driver waits for, whose own appends
-    /// would wake it with every step.
-    fn listen_for_requests(&self) -> Result<Listener, StoreError>;
+    /// Hears of requests to a run and to those inside it: what its driver waits
+    /// for, whose own appends would wake it with every step. It may hear of those
+    /// to other runs as well, and hears when a name becomes free.
+    fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError>;
 
     /// Wakes whoever listens. An append does it by itself.
     fn ring(&mut self);

@@ -30,7 +30,7 @@ impl Mailbox for MemoryStore {
         };
         let verdict = ended.then(|| Verdict::Refused(ENDED.to_owned()));
         state.requests.push(Sent { pending, verdict });
-        state.bells.ring_for_request();
+        state.bells.ring_for_requests(|to| *to == run.outermost());
         Ok(id)
     }
 

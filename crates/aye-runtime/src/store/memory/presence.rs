@@ -41,7 +41,8 @@ impl Presence for MemoryStore {
         }
         state.presence = rows;
         if is_new {
-            state.bells.ring_for_request();
+            let runs: Vec<_> = shown.iter().filter_map(|one| one.question.run()).collect();
+            state.bells.ring_for_requests(|to| runs.iter().any(|run| run.outermost() == *to));
         }
         Ok(())
     }

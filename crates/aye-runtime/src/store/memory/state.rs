@@ -139,7 +139,7 @@ impl State {
             freed_name |= before.is_some_and(|before| before.run.claim.is_some()) && !claims;
         }
         match freed_name {
-            true => self.bells.ring_for_request(),
+            true => self.bells.ring_for_requests(|_| true),
             false => self.bells.ring(),
         }
         Ok(())

@@ -3,6 +3,8 @@
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use aye_core::id::RunId;
+
 use super::MemoryStore;
 use crate::store::{Listener, StoreError, Wake, Watch};
 
@@ -10,26 +12,28 @@ use crate::store::{Listener, StoreError, Wake, Watch};
 #[derive(Debug, Default)]
 pub(super) struct Bells {
     all: Vec<PipeWriter>,
-    requests: Vec<PipeWriter>,
+    /// By the outermost run.
+    requests: Vec<(RunId, PipeWriter)>,
 }
 
 impl Bells {
     pub(super) fn ring(&mut self) {
-        ring(&mut self.all);
+        self.all.retain_mut(rings);
     }
 
-    pub(super) fn ring_for_request(&mut self) {
-        ring(&mut self.all);
-        ring(&mut self.requests);
+    /// Wakes the drivers of these runs, and everyone who listens to everything.
+    pub(super) fn ring_for_requests(&mut self, to: impl Fn(&RunId) -> bool) {
+        self.ring();
+        self.requests.retain_mut(|(run, bell)| !to(run) || rings(bell));
     }
 }
 
 /// A full pipe has rung already; one that nobody reads is dropped.
-fn ring(bells: &mut Vec<PipeWriter>) {
-    bells.retain_mut(|bell| match bell.write(&[0]) {
+fn rings(bell: &mut PipeWriter) -> bool {
+    match bell.write(&[0]) {
         Ok(_) => true,
         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
-    });
+    }
 }
 
 impl Wake for MemoryStore {
@@ -39,9 +43,9 @@ impl Wake for MemoryStore {
         Ok(Listener::new(Ear(reader)))
     }
 
-    fn listen_for_requests(&self) -> Result<Listener, StoreError> {
+    fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError> {
         let (reader, writer) = pipe()?;
-        self.state().bells.requests.push(writer);
+        self.state().bells.requests.push((run.outermost(), writer));
         Ok(Listener::new(Ear(reader)))
     }
 

@@ -46,7 +46,7 @@ impl SqliteStore {
             append_all(change, &home, lease, events, latest, announcer.as_deref())
         })?;
         if latest.freed_name {
-            self.request_bell.ring();
+            self.ring_for_all_requests();
         }
         self.latest = Some(latest);
         self.keep_pace();

@@ -9,6 +9,9 @@ use aye_core::id::RunId;
 
 use crate::store::{Logs, PlainLogs, StoreError, logs};
 
+/// How many doorbells requests have.
+const REQUEST_BELLS: u32 = 64;
+
 /// A home directory; it need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -38,9 +41,21 @@ impl Home {
         self.root.join("bell")
     }
 
-    /// The doorbell that only a request rings.
-    pub fn request_bell(&self) -> PathBuf {
-        self.root.join("mail")
+    /// The doorbell that a request to a run rings. A run shares it with few
+    /// others: with one for all, a request would wake every driver.
+    pub fn request_bell(&self, run: &RunId) -> PathBuf {
+        let mix = |sum: u32, byte: u8| sum.wrapping_mul(31).wrapping_add(u32::from(byte));
+        let sum = run.outermost().as_str().bytes().fold(0, mix);
+        self.numbered_bell(sum % REQUEST_BELLS)
+    }
+
+    /// All of those.
+    pub fn request_bells(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        (0..REQUEST_BELLS).map(|number| self.numbered_bell(number))
+    }
+
+    fn numbered_bell(&self, number: u32) -> PathBuf {
+        self.root.join("bells").join(number.to_string())
     }
 
     /// The lock of a run.

@@ -57,7 +57,7 @@ impl Mailbox for SqliteStore {
             Ok(RequestId(change.last_insert_rowid()))
         });
         self.sync(self.durability)?;
-        self.request_bell.ring();
+        self.ring_for_request(run);
         sent
     }
 

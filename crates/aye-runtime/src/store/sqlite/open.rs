@@ -35,7 +35,6 @@ pub struct SqliteStore {
     pub(super) home: Home,
     pub(super) db: Connection,
     pub(super) bell: Bell,
-    pub(super) request_bell: Bell,
     /// What a commit survives.
     pub(super) durability: Durability,
     /// What the last append left behind.
@@ -76,17 +75,9 @@ impl SqliteStore {
     }
 
     fn prepare(home: Home, db: Connection, durability: Durability) -> Result<Self, StoreError> {
-        let (bell, request_bell) = (Bell::new(home.bell()), Bell::new(home.request_bell()));
-        let mut store = Self {
-            home,
-            db,
-            bell,
-            request_bell,
-            durability,
-            latest: None,
-            appends: 0,
-            announcer: None,
-        };
+        let bell = Bell::new(home.bell());
+        let mut store =
+            Self { home, db, bell, durability, latest: None, appends: 0, announcer: None };
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }

@@ -1,6 +1,6 @@
 //! Where questions are shown: a small table that nobody has to keep.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use aye_core::id::QuestionId;
 use jiff::Timestamp;
@@ -23,7 +23,10 @@ impl Presence for SqliteStore {
         let is_new = self.commit_quietly(|change| replace(change, process, shown, now));
         self.sync(self.durability)?;
         if is_new? {
-            self.request_bell.ring();
+            let runs = shown.iter().filter_map(|one| one.question.run());
+            for run in runs.map(|run| run.outermost()).collect::<BTreeSet<_>>() {
+                self.ring_for_request(&run);
+            }
         }
         Ok(())
     }

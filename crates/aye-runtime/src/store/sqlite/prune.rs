@@ -11,7 +11,7 @@
 use std::io;
 use std::path::Path;
 
-use aye_core::id::RunId;
+use aye_core::id::{INSIDE, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -29,10 +29,14 @@ const LOOKED_AT: usize = 20;
 
 /// A run that nothing holds: none is around it, or none that is still there. Its
 /// id says so too, since its row may have been changed.
-const OUTERMOST: &str = "(parent IS NULL
+fn outermost() -> String {
+    format!(
+        "(parent IS NULL
     OR NOT EXISTS (SELECT 1 FROM runs AS around WHERE around.id = runs.parent))
-    AND (instr(runs.id, '_') = 0 OR NOT EXISTS (SELECT 1 FROM runs AS around
-        WHERE around.id = substr(runs.id, 1, instr(runs.id, '_') - 1)))";
+    AND (instr(runs.id, '{INSIDE}') = 0 OR NOT EXISTS (SELECT 1 FROM runs AS around
+        WHERE around.id = substr(runs.id, 1, instr(runs.id, '{INSIDE}') - 1)))"
+    )
+}
 
 /// Free pages handed back to the file system in one transaction.
 const PAGES: u32 = 2_000;
@@ -55,7 +59,8 @@ impl Old {
 
 impl Prune for SqliteStore {
     fn has_finished_older_than(&self, ended_before: Timestamp) -> Result<bool, StoreError> {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM runs WHERE ended < ?1 AND {OUTERMOST})");
+        let sql =
+            format!("SELECT EXISTS (SELECT 1 FROM runs WHERE ended < ?1 AND {})", outermost());
         self.db
             .prepare_cached(&sql)
             .and_then(|mut query| {
@@ -275,8 +280,9 @@ fn next_batch(
 ) -> Result<Vec<Old>, rusqlite::Error> {
     db.prepare_cached(&format!(
         "SELECT id, n, ended, workspace FROM runs
-         WHERE ended < ?1 AND (ended, n) > (?2, ?3) AND {OUTERMOST}
+         WHERE ended < ?1 AND (ended, n) > (?2, ?3) AND {}
          ORDER BY ended, n LIMIT ?4",
+        outermost(),
     ))?
     .query_map(params![before, place.0, place.1, limit], |row| {
         Ok(Old {

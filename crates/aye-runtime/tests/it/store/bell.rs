@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use aye_core::id::RunId;
 use aye_core::input::Request;
 use aye_runtime::store::{Bell, Home};
 
@@ -58,11 +59,13 @@ fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
     let (mut driver, mut other) = (open(home.path())?, open(home.path())?);
     let mut tale = Tale::new("abcdefgh12");
     driver.start(&[tale.started()], &source())?;
-    let mut ear = driver.listen_for_requests()?;
+    let mut ear = driver.listen_for_requests(&tale.run)?;
+    let mut of_another = driver.listen_for_requests(&RunId::new("zbcdefgh12")?)?;
     driver.append(&[tale.step("a")], &[])?;
     assert!(!ear.wait(SHORT)?, "an append is not a letter");
     let cancel = Request::Cancel { by: "bob".into(), reason: None };
     other.send(&tale.run, &cancel, "cli", moment(10))?;
     assert!(ear.wait(LONG)?);
+    assert!(!of_another.wait(SHORT)?, "a letter wakes the driver of its run");
     Ok(())
 }

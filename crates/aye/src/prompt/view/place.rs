@@ -33,10 +33,5 @@ pub(super) fn place(run: &State, step: &str, look: Look) -> Place {
 /// The item that the run of a sub-skill is inside of, as far as its id tells:
 /// all that a run knows of the runs around it is the id of the next one.
 fn item_around(parent: &Parent) -> Option<&str> {
-    let mut parts = parent.run.as_str().split('_').skip(1);
-    let around = match (parent.depth, parts.next(), parts.next(), parts.next()) {
-        (2, Some(_execution), index, None) => index,
-        _ => None,
-    };
-    around.filter(|_| parent.item.is_none())
+    parent.run.index().filter(|_| parent.depth == 2 && parent.item.is_none())
 }

@@ -1,8 +1,8 @@
 //! Ringing.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::polling;
@@ -66,5 +66,8 @@ impl Bell {
 }
 
 fn open(path: &Path) -> io::Result<File> {
+    if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
+        DirBuilder::new().mode(0o700).create(directory)?;
+    }
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }

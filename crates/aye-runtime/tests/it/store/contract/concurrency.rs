@@ -111,7 +111,7 @@ pub(super) fn absent_ones_are_passed(place: &dyn Place) -> Kept {
 pub(super) fn the_end_wakes(place: &dyn Place) -> Kept {
     let (mut one, two) = (place.open(), place.open());
     let (mut first, held) = begun(&mut *one, "first12345", "n", None)?;
-    let mut requests = two.listen_for_requests()?;
+    let mut requests = two.listen_for_requests(&RunId::new("second1234")?)?;
     one.append(&held, &[first.completed()], &[])?;
     ensure!(requests.wait(LONG)?, "who waits does not hear that the name is free");
     Ok(())

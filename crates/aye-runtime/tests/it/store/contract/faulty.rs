@@ -446,11 +446,11 @@ impl Wake for Faulty {
         }
     }
 
-    fn listen_for_requests(&self) -> Result<Listener, StoreError> {
+    fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError> {
         match self.fault {
             Fault::RequestWakeLost => elsewhere().listen(),
             Fault::AppendsWakeDrivers => self.inner.listen(),
-            _ => self.inner.listen_for_requests(),
+            _ => self.inner.listen_for_requests(run),
         }
     }
 

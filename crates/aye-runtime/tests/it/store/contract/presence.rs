@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aye_core::id::QuestionId;
+use aye_core::id::{QuestionId, RunId};
 use aye_runtime::store::{LIFETIME, PresenceKind, Showing, ShowingProcess, Shown};
 use jiff::{SignedDuration, Timestamp};
 
@@ -59,7 +59,7 @@ pub(super) fn ends(place: &dyn Place) -> Kept {
 pub(super) fn wakes(place: &dyn Place) -> Kept {
     let (mut server, driver) = (place.open(), place.open());
     let page = showing("abcdefgh12-1", PresenceKind::Page, "ann");
-    let mut listener = driver.listen_for_requests()?;
+    let mut listener = driver.listen_for_requests(&RunId::new("abcdefgh12")?)?;
     server.shows(&process("server"), std::slice::from_ref(&page), moment(1_000))?;
     ensure!(listener.wait(Duration::from_secs(10))?, "a driver did not hear of it");
     server.shows(&process("server"), &[page], moment(2_000))?;

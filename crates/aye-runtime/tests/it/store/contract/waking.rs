@@ -27,7 +27,7 @@ pub(super) fn append_wakes(place: &dyn Place) -> Kept {
 pub(super) fn request_wakes(place: &dyn Place) -> Kept {
     let (mut driver, mut other) = (place.open(), place.open());
     let (tale, _lease) = begun(&mut *driver, "abcdefgh12")?;
-    let (mut requests, mut all) = (driver.listen_for_requests()?, other.listen()?);
+    let (mut requests, mut all) = (driver.listen_for_requests(&tale.run)?, other.listen()?);
     let cancel = Request::Cancel { by: "bob".into(), reason: None };
     other.send(&tale.run, &cancel, "cli", moment(1))?;
     ensure!(requests.wait(LONG)?, "the driver does not hear the request");
@@ -38,7 +38,7 @@ pub(super) fn request_wakes(place: &dyn Place) -> Kept {
 pub(super) fn appends_do_not_wake_drivers(place: &dyn Place) -> Kept {
     let mut driver = place.open();
     let (mut tale, lease) = begun(&mut *driver, "abcdefgh12")?;
-    let mut requests = driver.listen_for_requests()?;
+    let mut requests = driver.listen_for_requests(&tale.run)?;
     driver.append(&lease, &[tale.step("a")], &[])?;
     ensure!(!requests.wait(SHORT)?, "an append is not a request");
     Ok(())
