@@ -14,10 +14,9 @@ use crate::digest::digest;
 use crate::secrets::Text;
 use crate::word_enum::word_enum;
 
-/// The longest value that is written down in full, in bytes.
-const LONGEST: usize = 4096;
-/// How much of a longer one is written down.
-const EXCERPT: usize = 1024;
+/// How much of a value is written down, in bytes: what nobody can read, nobody
+/// agrees to knowingly.
+const LONGEST: usize = 64 * 1024;
 
 word_enum! {
     /// What a fact is about.
@@ -285,8 +284,8 @@ impl Inspected {
 
 /// The beginning of a long text.
 fn excerpt(text: &str) -> String {
-    let end = text.floor_char_boundary(EXCERPT);
-    format!("{}… ({} bytes)", &text[..end], text.len())
+    let end = text.floor_char_boundary(LONGEST);
+    format!("{}… (the last {} bytes are not shown)", &text[..end], text.len() - end)
 }
 
 #[cfg(test)]
@@ -325,11 +324,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_may_have_to_read_is_whole() {
+        let script = format!("{}drop database", "x".repeat(LONGEST - 20));
+        let fact = fact(FactKind::Stdin, None, &script);
+        assert_eq!((fact.value, fact.digest), (script, None));
+    }
+
+    #[test]
     fn a_long_value_is_cut_and_its_end_counts_all_the_same() {
-        let long = "é".repeat(5000);
+        let long = format!("{}é", "é".repeat(LONGEST));
         let one = fact(FactKind::Stdin, None, &format!("{long}a"));
         let other = fact(FactKind::Stdin, None, &format!("{long}b"));
-        assert!(one.value.len() < 1100, "{}", one.value.len());
+        assert!(
+            one.value.ends_with("… (the last 65539 bytes are not shown)"),
+            "{}",
+            one.value.len()
+        );
+        assert!(one.value.len() < LONGEST + 100, "{}", one.value.len());
         assert_eq!(one.value, other.value);
         assert_ne!(one, other);
     }

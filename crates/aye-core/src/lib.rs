@@ -11,7 +11,6 @@
 //! Touches nothing: `clippy.toml` forbids it. The driver in `aye-runtime` carries out the effects.
 
 pub mod advice;
-mod answer_scope;
 pub mod child_schedule;
 pub mod diagnostic;
 pub mod digest;

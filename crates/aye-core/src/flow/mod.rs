@@ -4,7 +4,7 @@
 //! [`Routes`]; the order of `steps:` and the transitions of `states:` are the
 //! same thing from here on. The machine only ever asks [`Flow::route`].
 //!
-//! Touches nothing. The flow goes to [`machine`](crate::machine); `lint` and `analyze` go to `aye
+//! Touches nothing. The flow goes to `machine`; `lint` and `analyze` go to `aye
 //! check`.
 
 mod analyze;
@@ -21,6 +21,6 @@ mod texts;
 pub use analyze::{Concern, analyze};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use lint::{UNKNOWN_NAME, lint};
-pub(crate) use reading::reads;
+pub(crate) use reading::{reads, reads_outcome};
 pub use route::Route;
 pub use texts::results_of;

@@ -43,11 +43,27 @@ pub(crate) fn reads(step: &Step, result: &str) -> bool {
     found
 }
 
-fn named_in(text: &str, kind: Kind, result: &str) -> bool {
-    let read = match kind {
+/// Whether a step, or what is inside of it, can read how another one ended:
+/// `steps.NAME.status`, `steps['NAME']`.
+pub(crate) fn reads_outcome(step: &Step, name: &str) -> bool {
+    let mut found = false;
+    each_text(step, &BTreeSet::new(), &mut |text, kind, _| {
+        let read = evaluated(text, kind);
+        found |= is_word_of(read, "steps") && read.contains(name);
+    });
+    found
+}
+
+/// The part of a text that is evaluated.
+fn evaluated(text: &str, kind: Kind) -> &str {
+    match kind {
         Kind::Template | Kind::Prose => between_braces(text),
         Kind::Condition | Kind::Code => text,
-    };
+    }
+}
+
+fn named_in(text: &str, kind: Kind, result: &str) -> bool {
+    let read = evaluated(text, kind);
     std::iter::once(result).chain(EVERY_NAME).any(|name| is_word_of(read, name))
 }
 

@@ -120,15 +120,19 @@ impl Machine {
         }
         // A yes in advance is for whatever comes.
         let in_advance = self.state.yes && question.takes_yes();
+        if with_facts && !in_advance {
+            // What someone types at this very question decides, and nobody knows it.
+            let later = unknown.iter().filter(|name| **name != step.name.value);
+            let later = later.map(|name| format!("`{name}`: what it does is not known yet"));
+            question.not_covered = later.collect();
+        }
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
             let Covered { facts, not_covered } = match self.covered(coverage, &seen, world) {
                 Ok(covered) => covered,
                 Err(inspection) => return Ok(Posed::Inspect(inspection)),
             };
-            let later = |step: String| format!("`{step}`: what it does is not known yet");
-            question.not_covered =
-                not_covered.into_iter().chain(unknown.into_iter().map(later)).collect();
+            question.not_covered.splice(..0, not_covered);
             question.outside = self.kept_outside(seen);
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();
             question.remember &= facts.iter().all(|fact| fact.kind != FactKind::Unsettled);

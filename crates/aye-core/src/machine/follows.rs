@@ -69,7 +69,8 @@ impl Machine {
             let leads = (answers.len() > 1).then_some(answer.value.as_str());
             for (at, node) in self.flow.nodes.iter().enumerate() {
                 let other = &node.step;
-                let uses = other.name != step.name && flow::reads(other, &output);
+                let uses = other.name != step.name
+                    && (flow::reads(other, &output) || flow::reads_outcome(other, &step.name));
                 if !uses && next.step != Some(at) || !other.action.acts() {
                     continue;
                 }

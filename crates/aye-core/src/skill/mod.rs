@@ -2,7 +2,7 @@
 //!
 //! `text -> yaml (positions, limits) -> document (the schema) -> check -> Skill`
 //!
-//! Touches nothing. A checked skill goes to [`flow`](crate::flow).
+//! Touches nothing. A checked skill goes to `flow`.
 
 mod ask_limits;
 mod check;

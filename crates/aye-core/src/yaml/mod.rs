@@ -6,7 +6,7 @@
 //! it at once, as data ([`decode::Problem`]). Scalars are typed by the YAML 1.2
 //! core schema: `no` is text, `0o17` is a number.
 //!
-//! Touches nothing. [`skill`](crate::skill) reads skill files with it.
+//! Touches nothing. `skill` reads skill files with it.
 
 pub mod decode;
 mod merge;

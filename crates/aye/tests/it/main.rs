@@ -19,6 +19,7 @@ mod page;
 mod phrases;
 mod policy;
 mod prompt;
+mod rooms;
 mod secrets;
 mod serve;
 mod tools;

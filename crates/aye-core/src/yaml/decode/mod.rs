@@ -7,7 +7,7 @@
 //! ([`Field`], [`Raw`], [`Text`], [`Either`], [`Mapping`]) keep
 //! what is wrong with one value from hiding what is wrong with the next.
 //!
-//! Touches nothing. [`skill`](crate::skill) turns the problems into diagnostics.
+//! Touches nothing. `skill` turns the problems into diagnostics.
 
 mod access;
 mod deserializer;

@@ -1,7 +1,7 @@
 //! What a yes covers: everything that decides what runs, in full where it is
 //! short; what has changed since someone agreed; what is not covered.
 
-use aye_core::facts::{Fact, FactKind};
+use aye_core::facts::{Change, Fact, FactKind};
 use aye_core::question::Question;
 use aye_runtime::prompter::QuestionContext;
 
@@ -21,18 +21,27 @@ const MOST: usize = 10;
 pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let question = posed.question;
     let mut lines = Vec::new();
+    let mut longer = false;
     if !question.changed.is_empty() {
         push(&mut lines, "Changed since the last yes:", Some(Tone::Warn), look);
         for change in &question.changed {
-            push(&mut lines, &cut(&change.line()), Some(Tone::Warn), look);
+            for line in change_lines(change) {
+                longer |= line.chars().count() > SHORT;
+                push(&mut lines, &cut(&line), Some(Tone::Warn), look);
+            }
         }
     }
     let facts: Vec<&Fact> = first(posed).collect();
-    let mut longer = facts.len() > MOST;
+    longer |= facts.len() > MOST;
     for fact in facts.into_iter().take(MOST) {
         let line = fact.line();
         longer |= line.chars().count() > SHORT;
         push(&mut lines, &cut(&line), None, look);
+    }
+    if !question.not_covered.is_empty() {
+        let line = format!("not covered: {}", question.not_covered.join("; "));
+        longer |= line.chars().count() > SHORT;
+        push(&mut lines, &cut(&line), Some(Tone::Dim), look);
     }
     if question.remember && !question.any.is_empty() {
         let line = format!("remembered for any {}", names(&question.any));
@@ -44,6 +53,20 @@ pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     lines
 }
 
+/// A change on one line, or the old and the new value on lines of their own
+/// where one line would hide the new one.
+fn change_lines(change: &Change) -> Vec<String> {
+    let line = change.line();
+    if line.chars().count() <= SHORT {
+        return vec![line];
+    }
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    vec![
+        format!("{} was: {}", change.what, value(&change.before)),
+        format!("{} is now: {}", change.what, value(&change.after)),
+    ]
+}
+
 /// Every fact, for those who ask for details.
 pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
     let facts = question.facts.iter().flatten().map(|fact| ("covers", fact.line()));
@@ -51,7 +74,8 @@ pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, St
     let remembered = question.remember_scopes().iter().map(|scope| {
         ("remember", format!("{}: {}", scope.reach(), question.remember_covers(*scope)))
     });
-    facts.chain(not).chain(remembered)
+    let changed = question.changed.iter().map(|change| ("changed", change.line()));
+    changed.chain(facts).chain(not).chain(remembered)
 }
 
 fn names(inputs: &[String]) -> String {

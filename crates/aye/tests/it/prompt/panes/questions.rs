@@ -28,6 +28,7 @@ fn a_question_is_asked_where_the_run_is() {
     │  Release?
     │
     │  command: true
+    │  not covered: programs that the script finds in `PATH`
     │
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines
@@ -39,6 +40,7 @@ fn a_question_is_asked_where_the_run_is() {
     │  Release?
     │
     │  command: true
+    │  not covered: programs that the script finds in `PATH`
     │
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines
@@ -50,6 +52,8 @@ fn a_question_is_asked_where_the_run_is() {
     │  Release?
     │
     │  command: true
+    │  not covered: programs that the
+    │    script finds in `PATH`
     │
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Purpose, Question};
+use super::{Purpose, Question};
 
 /// How far a remembered answer reaches.
 #[derive(
