@@ -78,7 +78,7 @@ impl Memory {
             at,
             other: Map::new(),
         };
-        change_list(&self.own(), AGREED, KEY, |all: &mut Vec<Agreed>| {
+        change_list(self.own(), AGREED, KEY, |all: &mut Vec<Agreed>| {
             all.retain(|one| one.fix != agreed.fix || one.project != agreed.project);
             all.push(agreed);
             ((), true)
@@ -87,10 +87,10 @@ impl Memory {
 
     /// Takes agreements to these fixes back, wherever they were for.
     pub(super) fn withdraw_agreement(&self, fixes: &[String]) -> Result<(), MemoryError> {
-        if fixes.is_empty() || !self.own().path.join(AGREED).exists() {
+        if fixes.is_empty() || self.own().version(AGREED).is_none() {
             return Ok(());
         }
-        change_list(&self.own(), AGREED, KEY, |all: &mut Vec<Agreed>| {
+        change_list(self.own(), AGREED, KEY, |all: &mut Vec<Agreed>| {
             let before = all.len();
             all.retain(|one| !fixes.contains(&one.fix));
             let changed = all.len() < before;

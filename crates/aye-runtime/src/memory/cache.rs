@@ -1,11 +1,12 @@
 //! What was read, until its file changes.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::documents::{Documents, Version};
 use super::error::Problem;
-use super::memory_file::{MemoryFile, Stamp};
+use super::memory_file::MemoryFile;
 use super::query::{Layer, Placed};
 
 type List<T> = Arc<Vec<Placed<T>>>;
@@ -14,7 +15,7 @@ type List<T> = Arc<Vec<Placed<T>>>;
 /// changes.
 #[derive(Debug)]
 pub(super) struct Cache<T> {
-    read: Mutex<HashMap<PathBuf, (Stamp, List<T>)>>,
+    read: Mutex<HashMap<PathBuf, (Version, List<T>)>>,
 }
 
 impl<T> Default for Cache<T> {
@@ -28,34 +29,33 @@ impl<T> Cache<T> {
     pub(super) fn get(
         &self,
         layer: Layer,
-        path: &Path,
+        documents: &dyn Documents,
+        name: &str,
         entries: impl FnOnce(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
         problems: &mut Vec<Problem>,
     ) -> List<T> {
-        let stamp = Stamp::of(path);
-        if !stamp.is_there() {
-            return Arc::default();
-        }
+        let Some(version) = documents.version(name) else { return Arc::default() };
+        let path = documents.place(name);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, list)) = read.get(path)
-            && *known == stamp
+        if let Some((known, list)) = read.get(&path)
+            && *known == version
         {
             return Arc::clone(list);
         }
-        let list = match MemoryFile::read(path) {
+        let list = match MemoryFile::read(documents, name) {
             Ok(book) => {
                 problems.extend(book.faults());
                 entries(&book, problems)
             }
             Err(error) => {
-                let (file, line) = (path.to_path_buf(), 1);
+                let (file, line) = (path.clone(), 1);
                 problems.push(Problem { file, line, message: error.to_string() });
                 Vec::new()
             }
         };
-        let place = |(line, value)| Placed { layer, file: path.to_path_buf(), line, value };
+        let place = |(line, value)| Placed { layer, file: path.clone(), line, value };
         let list: List<T> = Arc::new(list.into_iter().map(place).collect());
-        read.insert(path.to_path_buf(), (stamp, Arc::clone(&list)));
+        read.insert(path, (version, Arc::clone(&list)));
         list
     }
 }

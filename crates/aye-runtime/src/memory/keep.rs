@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::documents::Documents;
 use super::error::{MemoryError, Problem};
 use super::lesson::Once;
 use super::memory::{CONFIRMATIONS, FIXES, Memory, USAGE};
-use super::memory_file::{self, Root};
+use super::memory_file;
 use super::query::Layer;
 
 /// Hides secrets in a text.
@@ -48,10 +49,10 @@ impl Memory {
         }
         let lists = [(FIXES, "fixes"), (CONFIRMATIONS, "preferences"), (USAGE, "patterns")];
         for layer in [Layer::Project, Layer::User] {
-            let Some(root) = self.root(layer) else { continue };
-            let there = lists.into_iter().filter(|(file, _)| root.path.join(file).is_file());
+            let Some(documents) = self.documents(layer) else { continue };
+            let there = lists.into_iter().filter(|(file, _)| documents.version(file).is_some());
             for (file, key) in there {
-                let gone = change_list(&root, file, key, |all: &mut Vec<Value>| {
+                let gone = change_list(documents, file, key, |all: &mut Vec<Value>| {
                     let before = all.len();
                     all.retain(|entry| entry.get("id").and_then(Value::as_str) != Some(id));
                     let gone = all.len() < before;
@@ -65,67 +66,55 @@ impl Memory {
         Err(MemoryError::NotFound(id.to_owned()))
     }
 
-    /// The directory it is written below, and the project it is for where that
+    /// The memory it is written to, and the project it is for where that
     /// does not say so.
-    pub(super) fn place(&self, keep: Keep) -> Result<(Root, Option<String>), MemoryError> {
-        let shared = self.root(Layer::Project);
+    pub(super) fn place(&self, keep: Keep) -> Result<(Layer, Option<String>), MemoryError> {
+        let shared = self.documents(Layer::Project);
         match (shared, keep) {
-            (_, Keep::Everywhere) => Ok((self.own(), None)),
-            (Some(shared), Keep::Shared) => Ok((shared, None)),
-            (Some(shared), Keep::Auto) if has_memory(&shared) => Ok((shared, None)),
+            (_, Keep::Everywhere) => Ok((Layer::User, None)),
+            (Some(_), Keep::Shared) => Ok((Layer::Project, None)),
+            (Some(shared), Keep::Auto) if has_memory(shared) => Ok((Layer::Project, None)),
             (None, Keep::Shared) => Err(MemoryError::refused(
                 "there is no project to share it with",
                 "leave it to your own memory, or work below a directory with `aye.toml`",
             )),
             (_, Keep::Auto) => {
                 let name = self.project.as_ref().map(|project| project.name.clone());
-                Ok((self.own(), name))
+                Ok((Layer::User, name))
             }
         }
-    }
-
-    pub(super) fn root(&self, layer: Layer) -> Option<Root> {
-        let path = self.directory(layer)?.to_path_buf();
-        Some(Root { path, shared: layer == Layer::Project })
-    }
-
-    pub(super) fn own(&self) -> Root {
-        Root { path: self.user.clone(), shared: false }
     }
 }
 
 /// Whether a project has a memory for what is learned; what its skills write
 /// down is not one.
-fn has_memory(shared: &Root) -> bool {
-    let Ok(entries) = std::fs::read_dir(&shared.path) else { return false };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    let is_state = |name: &std::ffi::OsString| name == "state";
-    let is_other =
-        |name: &std::ffi::OsString| !(is_state(name) || name == ".lock" || name == ".gitignore");
-    !names.iter().any(is_state) || names.iter().any(is_other)
+fn has_memory(shared: &dyn Documents) -> bool {
+    let names = shared.names();
+    let is_state = |name: &String| name.starts_with("state/");
+    shared.exists() && (!names.iter().any(is_state) || !names.iter().all(is_state))
 }
 
 /// Changes the list at `key`. Entries that make no sense stay as they are.
 pub(super) fn change_list<T: Serialize + DeserializeOwned, R>(
-    root: &Root,
+    documents: &dyn Documents,
     file: &str,
     key: &str,
     change: impl FnOnce(&mut Vec<T>) -> (R, bool),
 ) -> Result<R, MemoryError> {
-    let path = root.path.join(file);
-    memory_file::change(root, file, |map| change_entries(path, map, key, change))
+    let path = documents.place(file);
+    memory_file::change(documents, file, |map| change_entries(path, map, key, change))
 }
 
 /// The same for a lesson; nothing if the file has taken it in before.
 pub(super) fn change_list_once<T: Serialize + DeserializeOwned, R>(
-    root: &Root,
+    documents: &dyn Documents,
     file: &str,
     key: &str,
     once: Option<Once<'_>>,
     change: impl FnOnce(&mut Vec<T>) -> (R, bool),
 ) -> Result<Option<R>, MemoryError> {
-    let path = root.path.join(file);
-    memory_file::change(root, file, |map| {
+    let path = documents.place(file);
+    memory_file::change(documents, file, |map| {
         if once.is_some_and(|once| !once.is_missing(map)) {
             return Ok((None, false));
         }

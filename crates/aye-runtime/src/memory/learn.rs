@@ -62,7 +62,7 @@ impl Memory {
         sighting: Option<Sighting>,
         once: Option<Once<'_>>,
     ) -> Result<Option<String>, MemoryError> {
-        change_list_once(&self.own(), FAILURES, "failures", once, |all: &mut Vec<Failure>| {
+        change_list_once(self.own(), FAILURES, "failures", once, |all: &mut Vec<Failure>| {
             all.push(failure);
             let extra = all.len().saturating_sub(failure::KEPT);
             all.drain(..extra);
@@ -164,7 +164,7 @@ impl Memory {
         change: impl FnOnce(&mut Vec<UsagePattern>) -> (R, bool),
     ) -> Result<Option<R>, MemoryError> {
         *self.no_usage.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        change_list_once(&self.own(), USAGE, "patterns", once, change)
+        change_list_once(self.own(), USAGE, "patterns", once, change)
     }
 }
 

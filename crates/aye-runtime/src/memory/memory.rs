@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::agreement::{self, AGREED, Agreed};
 use super::cache::Cache;
 use super::confidence::WARN;
+use super::documents::{Documents, FileDocuments};
 use super::error::{MemoryError, Problem};
 use super::failure::Failure;
 use super::fix::{Fix, PREFIX, SHORTEST, Standing};
@@ -41,7 +42,7 @@ pub(super) const FAILURES: &str = "failures.yaml";
 #[derive(Debug)]
 pub struct Memory {
     pub(super) project: Option<Project>,
-    pub(super) user: PathBuf,
+    user: Arc<dyn Documents>,
     issues: Cache<Issue>,
     fixes: Cache<Fix>,
     agreed: Cache<Agreed>,
@@ -62,19 +63,28 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
 pub(super) struct Project {
     /// The directory of `aye.toml`, as entries of the user's memory name it.
     pub(super) name: String,
-    pub(super) memory: PathBuf,
+    documents: Arc<dyn Documents>,
 }
 
 impl Memory {
-    /// The memory of the project at this directory, over the user's in that.
+    /// The files of the project at this directory, over the user's in that.
     pub fn open(project_root: Option<&Path>, user_dir: &Path) -> Self {
-        let project = project_root.map(|root| Project {
+        let project = project_root.map(|root| {
+            let documents = FileDocuments::shared(root.join(".aye/memory"));
+            (root, Arc::new(documents) as Arc<dyn Documents>)
+        });
+        Self::over(project, Arc::new(FileDocuments::private(user_dir.to_path_buf())))
+    }
+
+    /// The memory of a project, which has this directory, over the user's.
+    pub fn over(project: Option<(&Path, Arc<dyn Documents>)>, user: Arc<dyn Documents>) -> Self {
+        let project = project.map(|(root, documents)| Project {
             name: root.to_string_lossy().into_owned(),
-            memory: root.join(".aye/memory"),
+            documents,
         });
         Self {
             project,
-            user: user_dir.to_path_buf(),
+            user,
             issues: Cache::default(),
             fixes: Cache::default(),
             agreed: Cache::default(),
@@ -93,12 +103,22 @@ impl Memory {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The directory of a memory.
-    pub fn directory(&self, layer: Layer) -> Option<&Path> {
+    /// What a memory is kept in.
+    pub fn documents(&self, layer: Layer) -> Option<&dyn Documents> {
         match layer {
-            Layer::Project => self.project.as_ref().map(|project| project.memory.as_path()),
-            Layer::User => Some(&self.user),
+            Layer::Project => self.project.as_ref().map(|project| project.documents.as_ref()),
+            Layer::User => Some(self.own()),
         }
+    }
+
+    /// The same where something is written.
+    pub(super) fn writable(&self, layer: Layer) -> &dyn Documents {
+        self.documents(layer).unwrap_or_else(|| self.own())
+    }
+
+    /// What the user's own memory is kept in.
+    pub(super) fn own(&self) -> &dyn Documents {
+        self.user.as_ref()
     }
 
     /// What is known about a failure, best first.
@@ -170,8 +190,8 @@ impl Memory {
     fn has(&self, file: &str) -> bool {
         [Layer::Project, Layer::User]
             .into_iter()
-            .filter_map(|layer| self.directory(layer))
-            .any(|directory| directory.join(file).exists())
+            .filter_map(|layer| self.documents(layer))
+            .any(|documents| documents.version(file).is_some())
     }
 
     /// The answer someone wants given to this question.
@@ -409,8 +429,8 @@ impl Memory {
         let mut problems = Vec::new();
         let lists = layers
             .iter()
-            .filter_map(|layer| Some((*layer, self.directory(*layer)?.join(file))))
-            .map(|(layer, path)| shelf.get(layer, &path, &read, &mut problems))
+            .filter_map(|layer| Some((*layer, self.documents(*layer)?)))
+            .map(|(layer, documents)| shelf.get(layer, documents, file, &read, &mut problems))
             .collect();
         let mut known = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         for problem in problems {

@@ -11,7 +11,7 @@
 //!   agreed.yaml                 fixes that may be used on this machine; the user's only
 //!
 //! text -> fingerprint (what varies) -> words (patterns), similar, mistake, confidence   (pure)
-//! memory_file (lock, read with lines, atomic write) -> cache (until it changes) -> Memory
+//! documents (the port: one writer at a time) -> memory_file (read with lines) -> cache (until it changes) -> Memory
 //! run -> memory_learned in its journal -> lesson (once) -> file
 //! ```
 //!
@@ -25,6 +25,7 @@
 mod agreement;
 mod cache;
 mod confidence;
+mod documents;
 mod emit;
 mod entry;
 mod error;
@@ -59,6 +60,7 @@ mod stats;
 mod usage;
 
 pub use confidence::{BLOCK, WARN, confidence};
+pub use documents::{Content, Documents, FileDocuments, InMemoryDocuments, Make, Version};
 pub use emit::emit;
 pub use entry::{EntryKind, fix_json, issue_json, usage_json};
 pub use error::{MemoryError, Problem};

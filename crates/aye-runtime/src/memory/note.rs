@@ -53,14 +53,14 @@ impl Memory {
                 format!("change it at {}:{}", known.file.display(), known.line),
             ));
         }
-        let (root, _) = self.place(new.keep)?;
+        let documents = self.writable(self.place(new.keep)?.0);
         let item = serde_json::to_value(&written).unwrap_or_default();
-        memory_file::rewrite(&root, PATTERNS, |book| {
+        memory_file::rewrite(documents, PATTERNS, |book| {
             added(book, &item).ok_or_else(|| {
                 MemoryError::refused(
                     format!(
                         "`{}` cannot be added to by a program",
-                        root.path.join(PATTERNS).display()
+                        documents.place(PATTERNS).display()
                     ),
                     format!("add this by hand:\n{KEY}:\n{}", emit_item(&item, 2)),
                 )

@@ -99,7 +99,7 @@ fn nothing() -> OriginalChoice {
 impl super::Memory {
     /// Keeps an entry of the original system in the user's own file.
     pub(super) fn keep_original(&self, key: &str, entry: &Value) -> Result<bool, MemoryError> {
-        super::memory_file::change(&self.own(), super::memory::CONFIRMATIONS, |map| {
+        super::memory_file::change(self.own(), super::memory::CONFIRMATIONS, |map| {
             let known = map.get(key) == Some(entry);
             if !known {
                 map.insert(key.to_owned(), entry.clone());

@@ -79,7 +79,7 @@ impl Memory {
                 format!("Aye always asks in `{environment}`"),
                 format!(
                     "`environments:` with `{environment}: auto_proceed` in {} allows it",
-                    self.user.join(CONFIRMATIONS).display()
+                    self.own().place(CONFIRMATIONS).display()
                 ),
             ));
         }
@@ -155,7 +155,7 @@ impl Memory {
             }
             ((), true)
         };
-        change_list_once(&self.own(), CONFIRMATIONS, "preferences", once, keep)?;
+        change_list_once(self.own(), CONFIRMATIONS, "preferences", once, keep)?;
         Ok(kept)
     }
 }

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::documents::Documents;
 use super::error::MemoryError;
 use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
 use super::keep::{Keep, Mask, change_list, change_list_once, line, masked, visible_lines};
 use super::lesson::{Lesson, Once};
 use super::memory::{FIXES, Memory};
-use super::memory_file::Root;
 use super::pattern::Pattern;
 use super::query::{Layer, Placed};
 use super::salient_line::pattern_of;
@@ -92,8 +92,8 @@ impl Memory {
                 "refer to it instead, as in `{{ inputs.token }}`",
             ));
         }
-        let (root, project) = self.place(new.keep)?;
-        root.refuse_links(FIXES)?;
+        let (layer, project) = self.place(new.keep)?;
+        self.writable(layer).may_change(FIXES)?;
         let mut fix = Fix {
             id: String::new(),
             written_id: None,
@@ -115,7 +115,6 @@ impl Memory {
             MemoryError::refused(message, "`aye memory learn --help` shows how")
         })?;
         if fix.from.kind == OriginKind::Person {
-            let layer = if root.shared { Layer::Project } else { Layer::User };
             // What a project's file says is not carried over unseen.
             let ours = |known: &Fix| layer == Layer::User || known.agreed.is_some();
             let here = self.fixes().into_iter().filter(|known| known.layer == layer);
@@ -125,7 +124,7 @@ impl Memory {
             }
         }
         fix.id = fix.content_id();
-        Ok((fix, root.shared))
+        Ok((fix, layer == Layer::Project))
     }
 
     /// Writes a fix, and that a person who said it agrees to it.
@@ -142,12 +141,12 @@ impl Memory {
                 "work below a directory with `aye.toml`",
             )
         };
-        let root = self.root(layer).ok_or_else(not_found)?;
+        let documents = self.documents(layer).ok_or_else(not_found)?;
         if fix.from.kind != OriginKind::Person {
-            return propose(&root, fix, once);
+            return propose(documents, fix, once);
         }
         let mut gone = Vec::new();
-        change_list_once(&root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
+        change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
             let replaced = fixes.iter().filter(|known| replaces(&fix, known));
             gone = replaced.map(Fix::content_id).filter(|id| *id != fix.id).collect();
             fixes.retain(|known| !replaces(&fix, known) && known.content_id() != fix.id);
@@ -220,8 +219,8 @@ impl Memory {
     pub(super) fn forget_fix(&self, fix: &Placed<Fix>) -> Result<(), MemoryError> {
         let id = &fix.value.id;
         let not_found = || MemoryError::NotFound(id.clone());
-        let root = self.root(fix.layer).ok_or_else(not_found)?;
-        change_list(&root, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
+        let documents = self.documents(fix.layer).ok_or_else(not_found)?;
+        change_list(documents, FIXES, "fixes", |fixes: &mut Vec<Fix>| {
             let before = fixes.len();
             fixes.retain(|known| known.content_id() != *id);
             let gone = fixes.len() < before;
@@ -239,9 +238,9 @@ impl Memory {
     ) -> Result<Option<Fix>, MemoryError> {
         let found = self.find_fix(name)?;
         let not_found = || MemoryError::NotFound(name.to_owned());
-        let root = self.root(found.layer).ok_or_else(not_found)?;
+        let documents = self.documents(found.layer).ok_or_else(not_found)?;
         let id = found.value.id;
-        let changed = change_list_once(&root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
+        let changed = change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
             let found = fixes.iter_mut().find(|fix| fix.content_id() == id).map(|fix| {
                 change(fix);
                 fix.clone()
@@ -259,8 +258,8 @@ impl Memory {
 
 /// Keeps what an assistant proposes. It changes nothing that is there, not
 /// even what the same fix says of itself.
-fn propose(root: &Root, fix: Fix, once: Option<Once<'_>>) -> Result<(), MemoryError> {
-    change_list_once(root, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
+fn propose(documents: &dyn Documents, fix: Fix, once: Option<Once<'_>>) -> Result<(), MemoryError> {
+    change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
         let known = fixes.iter().any(|known| known.content_id() == fix.id);
         if !known {
             fixes.push(fix);

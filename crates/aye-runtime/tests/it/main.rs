@@ -5,6 +5,7 @@
 mod compute;
 mod driver;
 mod embed;
+mod memory_contract;
 #[path = "../../../aye-process/tests/it/privilege.rs"]
 mod privilege;
 mod prompters;

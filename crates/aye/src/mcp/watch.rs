@@ -143,7 +143,8 @@ fn paths(server: &ServerState, named: &Named) -> Vec<PathBuf> {
             };
             let memory = context.memory();
             let layers = [Layer::Project, Layer::User];
-            layers.iter().filter_map(|layer| Some(memory.directory(*layer)?.join(file))).collect()
+            let documents = layers.iter().filter_map(|layer| memory.documents(*layer));
+            documents.map(|documents| documents.place(file)).collect()
         }
     }
 }

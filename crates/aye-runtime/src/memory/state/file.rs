@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::memory::documents::Documents;
 use crate::memory::error::MemoryError;
 use crate::memory::lesson::Once;
 use crate::memory::memory::Memory;
-use crate::memory::memory_file::{self, MemoryFile, Root};
+use crate::memory::memory_file::{self, MemoryFile};
 use crate::memory::query::Layer;
 
 use super::key::StateKey;
@@ -70,10 +71,7 @@ impl Memory {
     /// # Errors
     /// When it cannot be read.
     pub fn state(&self, key: &StateKey) -> Result<Value, MemoryError> {
-        let root = self.state_root();
-        // What a link of the project leads to was not declared by any skill.
-        root.refuse_links(&key.file())?;
-        let book = MemoryFile::read(&root.path.join(key.file()))?;
+        let book = MemoryFile::read(self.of_state(), &key.file())?;
         if let Some(problem) = book.faults().into_iter().next() {
             return Err(MemoryError::Unreadable(problem));
         }
@@ -85,15 +83,13 @@ impl Memory {
 
     /// Every file of work memory.
     pub fn state_keys(&self) -> Vec<StateKey> {
-        let mut found = Vec::new();
-        let root = self.state_root().path;
-        walk(&root, &root.join("state"), &mut found);
-        found.sort();
-        found
+        let names = self.of_state().names().into_iter();
+        let keys = names.filter(|name| name.starts_with("state/"));
+        keys.filter_map(|name| StateKey::parse(&name).ok()).collect()
     }
 
-    fn state_root(&self) -> Root {
-        self.root(Layer::Project).unwrap_or_else(|| self.own())
+    fn of_state(&self) -> &dyn Documents {
+        self.writable(Layer::Project)
     }
 
     /// Changes a file as a step wanted it; says what people should know.
@@ -102,8 +98,7 @@ impl Memory {
         change: &StateChange,
         once: Once<'_>,
     ) -> Result<Option<String>, MemoryError> {
-        let root = self.state_root();
-        memory_file::change(&root, &change.key.file(), |map| {
+        memory_file::change(self.of_state(), &change.key.file(), |map| {
             let mut own = match map.get(OWN) {
                 Some(Value::Object(own)) => own.clone(),
                 _ => Map::new(),
@@ -150,19 +145,5 @@ fn unwrapped(mut map: Map<String, Value>) -> Value {
     match map.is_empty() && own.is_none() {
         true => Value::Null,
         false => Value::Object(map),
-    }
-}
-
-fn walk(root: &std::path::Path, directory: &std::path::Path, found: &mut Vec<StateKey>) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        // Not through links: they may lead anywhere, also back here.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            walk(root, &path, found);
-        } else if path.extension().is_some_and(|extension| extension == "yaml") {
-            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
-            found.extend(StateKey::parse(&name).ok());
-        }
     }
 }
