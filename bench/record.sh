@@ -49,7 +49,7 @@ for number in "${!binaries[@]}"; do
   for skill in long items inside; do
     aye "$number" run "$skill.yaml" --no-input || [ $? -eq 6 ]
     run[$number,$skill]=$(AYE_HOME="$place/home-$number" "${binaries[$number]}" runs --json \
-      | sed -n 's/.*"run": *"\([^"]*\)".*/\1/p' | head -1)
+      | sed -nE 's/.*"(run|id)": *"([^"]*)".*/\2/p' | head -1)
   done
 done
 

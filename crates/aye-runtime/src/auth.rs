@@ -5,8 +5,7 @@
 //! relays; it does not keep out a program that may read the user's files.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use aye_core::input::{Input, Request};
@@ -18,6 +17,7 @@ use totp_rs::{Builder, Secret, Totp};
 
 use crate::error::Error;
 use crate::people::PeopleFile;
+use crate::private_file;
 
 /// How long a code holds.
 const PERIOD: u64 = 30;
@@ -242,32 +242,16 @@ impl Authenticator {
     }
 
     fn load(&self) -> Result<Kept, AuthError> {
-        let text = match fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(AuthError::NotSetUp(self.user.clone()));
-            }
-            Err(error) => return Err(self.unusable(&error.to_string())),
-        };
+        let read = private_file::read(&self.path);
+        let read = read.map_err(|error| self.unusable(&error.to_string()))?;
+        let text = read.ok_or_else(|| AuthError::NotSetUp(self.user.clone()))?;
         serde_json::from_str(&text).map_err(|error| self.unusable(&error.to_string()))
     }
 
-    /// Written whole under another name, then put in place.
     fn save(&self, kept: &Kept) -> Result<(), AuthError> {
-        let failed = |error: std::io::Error| self.unusable(&error.to_string());
         let text = serde_json::to_string(kept).unwrap_or_default();
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-        let draft = self.path.with_extension(format!("{}.new", std::process::id()));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&draft)
-            .map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-        fs::rename(&draft, &self.path).map_err(failed)
+        private_file::write(&self.path, text.as_bytes())
+            .map_err(|error| self.unusable(&error.to_string()))
     }
 
     fn unusable(&self, message: &str) -> AuthError {

@@ -45,6 +45,7 @@ pub mod outside;
 pub mod ownership;
 pub mod people;
 pub mod presence;
+pub mod private_file;
 pub mod prompter;
 pub mod question_context;
 pub mod replace;

@@ -1,9 +1,6 @@
 //! The file with people, links and devices.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fmt::escape_control_line;
-use crate::ownership::Other;
+use crate::private_file;
 
 use super::person::{NewPerson, Owner, People, Person};
 use super::secret::{kept, new_secret};
@@ -320,19 +317,8 @@ impl PeopleFile {
     }
 
     fn load(&self) -> Result<Kept, PeopleError> {
-        let mut file = match fs::File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Kept::default());
-            }
-            Err(error) => return Err(self.unusable(&error)),
-        };
-        let about = file.metadata().map_err(|error| self.unusable(&error))?;
-        if let Some(other) = Other::of(&about) {
-            return Err(self.unusable(&format!("it {other}")));
-        }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| self.unusable(&error))?;
+        let read = private_file::read(&self.path).map_err(|error| self.unusable(&error))?;
+        let Some(text) = read else { return Ok(Kept::default()) };
         let mut book: Kept = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
         for (name, person) in &mut book.people {
             person.name.clone_from(name);
@@ -346,21 +332,11 @@ impl PeopleFile {
         change: impl FnOnce(&mut Kept) -> Result<(), PeopleError>,
     ) -> Result<(), PeopleError> {
         let failed = |error: std::io::Error| self.unusable(&error);
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-        let open = |path: &Path, truncate: bool| {
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create(true).truncate(truncate).mode(0o600).open(path)
-        };
-        let lock = open(&self.path.with_extension("lock"), false).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let _lock = private_file::lock(&self.path).map_err(failed)?;
         let mut book = self.load()?;
         change(&mut book)?;
         let text = serde_json::to_string_pretty(&book).unwrap_or_default();
-        let draft = self.path.with_extension("new");
-        let mut file = open(&draft, true).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-        fs::rename(&draft, &self.path).map_err(failed)
+        private_file::write(&self.path, text.as_bytes()).map_err(failed)
     }
 
     fn unusable(&self, error: &dyn std::fmt::Display) -> PeopleError {
@@ -479,12 +455,12 @@ mod tests {
         let now = moment(1_800_000_000);
         let told = file.add(person("ann"), "root", now).expect("added");
         let signed = file.redeem(&told.link, "x", now).expect("it is new");
-        let text = fs::read_to_string(file.path()).expect("text");
+        let text = std::fs::read_to_string(file.path()).expect("text");
         let Session { cookie, secret } = signed.session;
         for hidden in [told.link, told.token, cookie, secret] {
             assert!(!text.contains(&hidden), "{text}");
         }
-        let mode = fs::metadata(file.path()).expect("a file").permissions().mode();
+        let mode = std::fs::metadata(file.path()).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

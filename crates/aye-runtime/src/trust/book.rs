@@ -1,16 +1,15 @@
 //! What this user has agreed to, by project. One file, below `AYE_HOME`.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use aye_core::text::Verbatim;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ownership::{Other, is_ours};
+use crate::ownership::is_ours;
+use crate::private_file;
 use crate::settings::{FILE, PolicySettings};
 
 use super::power::Power;
@@ -209,20 +208,8 @@ impl TrustFile {
     }
 
     fn load(&self) -> Result<Kept, TrustError> {
-        let mut file = match fs::File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Kept::default());
-            }
-            Err(error) => return Err(self.unusable(&error)),
-        };
-        let about = file.metadata().map_err(|error| self.unusable(&error))?;
-        if let Some(other) = Other::of(&about) {
-            return Err(self.unusable(&format!("it {other}; set `AYE_HOME`")));
-        }
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut file, &mut text)
-            .map_err(|error| self.unusable(&error))?;
+        let read = private_file::read(&self.path).map_err(|error| self.unusable(&error))?;
+        let Some(text) = read else { return Ok(Kept::default()) };
         let mut kept: Kept = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
         for (root, servers) in std::mem::take(&mut kept.tools) {
             let all = kept.agreements.entry(root).or_default();
@@ -236,21 +223,11 @@ impl TrustFile {
     /// Reads, changes and writes under a lock: two terminals lose nothing.
     fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), TrustError> {
         let failed = |error: std::io::Error| self.unusable(&error);
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-        let open = |path: &Path, truncate: bool| {
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create(true).truncate(truncate).mode(0o600).open(path)
-        };
-        let lock = open(&self.path.with_extension("lock"), false).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let _lock = private_file::lock(&self.path).map_err(failed)?;
         let mut kept = self.load()?;
         change(&mut kept);
         let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
-        let draft = self.path.with_extension("new");
-        let mut file = open(&draft, true).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-        fs::rename(&draft, &self.path).map_err(failed)
+        private_file::write(&self.path, text.as_bytes()).map_err(failed)
     }
 
     fn unusable(&self, error: &dyn std::fmt::Display) -> TrustError {

@@ -1,13 +1,13 @@
 //! One server for each home: where it is, for the programs of this user.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aye_runtime::announced_server::{AnnouncedServer, FILE, LOCK};
 use aye_runtime::error::Error;
+use aye_runtime::private_file;
 
 const TOKEN: &str = "serve.token";
 const BYTES: usize = 32;
@@ -63,7 +63,7 @@ impl OnlyServer {
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
             .map_err(|error| failed(error.into()))?;
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        replace(&path, token.as_bytes()).map_err(failed)?;
+        private_file::write(&path, token.as_bytes()).map_err(failed)?;
         Ok(token)
     }
 
@@ -78,7 +78,7 @@ impl OnlyServer {
         let announced = AnnouncedServer { url, pid, token, certificate };
         let text = serde_json::to_string(&announced).unwrap_or_default();
         let path = self.home.join(FILE);
-        replace(&path, text.as_bytes()).map_err(|source| Error::File {
+        private_file::write(&path, text.as_bytes()).map_err(|source| Error::File {
             doing: "write",
             path: path.clone(),
             source,
@@ -109,16 +109,6 @@ fn second(home: &Path) -> Error {
 
 fn open(path: &Path, truncate: bool) -> std::io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(truncate).mode(0o600).open(path)
-}
-
-/// Written whole under another name, then put in place: nobody reads half of it.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let draft = path.with_extension(format!("{}.new", std::process::id()));
-    // Whatever stands there is not ours to write to.
-    let _ = fs::remove_file(&draft);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    file.write_all(bytes).and_then(|()| file.sync_all())?;
-    fs::rename(&draft, path)
 }
 
 #[cfg(test)]

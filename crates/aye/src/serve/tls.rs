@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aye_runtime::error::Error;
+use aye_runtime::private_file;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 use rcgen::{CertificateParams, CertifiedKey, DistinguishedName, DnType, KeyPair, date_time_ymd};
@@ -12,8 +13,6 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto};
-
-use super::announce::replace;
 
 const CERTIFICATE: &str = "serve.crt";
 const KEY: &str = "serve.key";
@@ -95,7 +94,7 @@ fn made_for(home: &Path, names: &[String], now: Timestamp) -> Result<(PathBuf, P
     let text = format!("aye serve: {} until {until}\n{}", names.join(" "), cert.pem());
     let secret = signing_key.serialize_pem();
     for (path, text) in [(&key, &secret), (&chain, &text)] {
-        replace(path, text.as_bytes()).map_err(|source| Error::File {
+        private_file::write(path, text.as_bytes()).map_err(|source| Error::File {
             doing: "write",
             path: path.clone(),
             source,

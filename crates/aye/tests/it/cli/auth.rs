@@ -13,7 +13,8 @@ steps:
     confirmation: { message: Really?, reauth: true, timeout: 1h }
 ";
 
-/// The code that an authenticator app would show, `periods` from now.
+/// The code of the next period, or so many periods from there. It is good now
+/// and for half a minute at least; -1 is the one that an app shows now.
 pub(crate) fn code(place: &Place, periods: i64) -> String {
     let user = place.aye(&["auth", "status", "--json"]).json()["user"].as_str().unwrap().to_owned();
     code_of(place, &user, periods)
@@ -26,11 +27,11 @@ pub(crate) fn code_of(place: &Place, user: &str, periods: i64) -> String {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let secret = Secret::try_from_base32(kept["secret"].as_str().unwrap()).unwrap();
     let totp = Builder::new().with_secret(secret).build().unwrap();
-    let now = jiff::Timestamp::now().as_second() + 30 * periods;
+    let now = jiff::Timestamp::now().as_second() + 30 * (periods + 1);
     totp.generate(u64::try_from(now).unwrap()).to_string()
 }
 
-/// Makes a second factor and confirms it with the code of the last period.
+/// Makes a second factor and confirms it with the code that an app shows.
 pub(crate) fn set_up(place: &Place) {
     place.aye(&["auth", "setup"]).ok();
     place.aye(&["auth", "confirm", &code(place, -1)]).ok();
