@@ -236,6 +236,7 @@ impl Form {
             overridable: false,
             remember: false,
             any: Vec::new(),
+            details: None,
             ai_assist: false,
         }
     }

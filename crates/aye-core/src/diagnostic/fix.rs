@@ -51,20 +51,23 @@ impl Fix {
     /// The text with this change made; `None` if it does not fit the text.
     pub fn apply(&self, text: &str) -> Option<String> {
         let mut text = text.to_owned();
+        let kept: String = self.edits.iter().map(|edit| edit.text.as_str()).collect();
         for edit in self.edits.iter().rev() {
-            text = edit.apply(&text)?;
+            text = edit.apply(&text, &kept)?;
         }
         Some(text)
     }
 }
 
 impl Edit {
-    fn apply(&self, text: &str) -> Option<String> {
+    /// The text with this place changed; `kept` is all that the change puts in.
+    fn apply(&self, text: &str, kept: &str) -> Option<String> {
         let Span { start, end } = self.span;
         let (before, gone) = (text.get(..start)?, within(text.get(start..end)?));
         let after = text.get(start + gone.len()..)?;
         // A comment between the lines would be lost.
-        if gone.contains('\n') && gone.contains('#') {
+        let lost = |line: &str| line.contains('#') && !kept.contains(line.trim());
+        if gone.contains('\n') && gone.lines().any(lost) {
             return None;
         }
         let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
@@ -72,6 +75,9 @@ impl Edit {
         if self.text.contains('\n') && !line.chars().all(|c| matches!(c, ' ' | '-')) {
             return None;
         }
+        // Whole lines leave no empty one behind.
+        let whole = self.text.is_empty() && line.is_empty() && !gone.is_empty();
+        let after = if whole { after.strip_prefix('\n').unwrap_or(after) } else { after };
         let indent = format!("\n{}", " ".repeat(line.chars().count()));
         Some(format!("{before}{}{after}", self.text.replace('\n', &indent)))
     }
@@ -79,7 +85,7 @@ impl Edit {
 
 /// What a span covers without the blank lines and comments at its end: they
 /// belong to what follows a block.
-fn within(mut covered: &str) -> &str {
+pub(crate) fn within(mut covered: &str) -> &str {
     loop {
         covered = covered.trim_end();
         match covered.rsplit_once('\n') {

@@ -18,6 +18,7 @@ mod visible;
 use crate::span::Span;
 
 pub use allow::without_allowed;
+pub(crate) use fix::within;
 pub use fix::{Edit, Fix, Unit};
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
 pub use render::render;

@@ -8,6 +8,8 @@ mod concurrency;
 mod hidden;
 mod names;
 
+pub(super) use names::asks_first;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Diagnostic;
@@ -95,6 +97,9 @@ struct KnownNames<'a> {
     order: BTreeMap<String, (usize, Span)>,
     /// The results of steps, those of the tools included.
     results: Vec<String>,
+    /// The steps that are certain to run if all goes well, and whose failure
+    /// is one of the run.
+    certain: BTreeSet<usize>,
     /// The first node of `finally`.
     finally: usize,
 }
@@ -124,6 +129,7 @@ impl<'a> KnownNames<'a> {
             texts: texts_of(flow),
             order: order_of(flow),
             results,
+            certain: flow.certain_to_run(),
             finally: flow.body().len(),
         }
     }
@@ -230,7 +236,14 @@ impl Looker<'_> {
             Kind::Code | Kind::Prose => return Vec::new(),
         };
         let used = match used {
-            Err(error) => return vec![self.syntax(&error, template)],
+            Err(error) => {
+                let said = self.syntax(&error, template);
+                let fixed = (kind == Kind::Condition).then(|| self.without_braces(template));
+                return vec![match fixed.flatten() {
+                    Some((span, text)) => said.fix(span, text),
+                    None => said,
+                }];
+            }
             Ok(used) => used,
         };
         if let Some(word) = self.word(template, kind) {
@@ -239,9 +252,9 @@ impl Looker<'_> {
         let name = used.iter().filter(|name| !is_local(name)).find_map(|name| {
             self.hidden_result(name, template)
                 .or_else(|| self.ahead_of_the_end(name, template))
-                .or_else(|| self.unknown(name, template))
+                .or_else(|| self.unknown(name, template, local))
                 .or_else(|| self.no_such_key(name, template))
-                .or_else(|| self.too_early(name, template))
+                .or_else(|| self.too_early(name, template, local))
         });
         let results: BTreeSet<&str> =
             self.known.results.iter().chain(local).map(String::as_str).collect();
@@ -296,7 +309,12 @@ impl Looker<'_> {
     }
 
     /// A result that only a later step gives.
-    fn too_early(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+    fn too_early(
+        &self,
+        dotted: &str,
+        template: &Template,
+        local: &BTreeSet<String>,
+    ) -> Option<Diagnostic> {
         let first = dotted.split('.').next()?;
         let (_, span) = *self.known.order.get(first).filter(|(at, _)| *at > self.at)?;
         // Anyone who asks whether it is there knows that it may not be.
@@ -304,9 +322,16 @@ impl Looker<'_> {
         {
             return None;
         }
+        let message = format!("`{first}` has no value yet");
+        // A step that is certain to run, and to need it, is certain to fail.
+        let decides = ["{%", " if ", " and ", " or "].iter().any(|word| template.contains(word));
+        let certain = self.known.certain.contains(&self.at) && local.is_empty() && !decides;
+        let said = match certain {
+            true => Diagnostic::error("used-too-early", message),
+            false => Diagnostic::warning("used-too-early", message),
+        };
         Some(
-            Diagnostic::warning("used-too-early", format!("`{first}` has no value yet"))
-                .label(locate::name_in(self.source, template.span, first), "used here")
+            said.label(locate::name_in(self.source, template.span, first), "used here")
                 .label(span, "this step gives it, and it comes later"),
         )
     }
@@ -330,6 +355,21 @@ impl Looker<'_> {
             }
         });
         found
+    }
+
+    /// A condition of which parts stand in braces, without them.
+    fn without_braces(&self, condition: &Template) -> Option<(Span, String)> {
+        let span = locate::text_in(self.source, condition.span, condition)?;
+        let (mut text, mut rest) = (String::new(), condition.as_str());
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (inside, after) = after.split_once("}}")?;
+            text.push_str(before);
+            text.push_str(inside.trim());
+            rest = after;
+        }
+        text.push_str(rest);
+        let reads = text::names_in_condition_with(&text, self.expressions).is_ok();
+        (reads && text != condition.value).then_some((span, text))
     }
 
     fn syntax(&self, error: &TextError, template: &Template) -> Diagnostic {

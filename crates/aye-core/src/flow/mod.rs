@@ -11,6 +11,7 @@ mod analyze;
 mod ending;
 mod graph;
 mod lead;
+mod left_out;
 mod linearize;
 mod lint;
 mod locate;
@@ -20,7 +21,8 @@ mod texts;
 
 pub use analyze::{Concern, analyze};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
+pub use left_out::LeftOut;
 pub use lint::{UNKNOWN_NAME, lint};
 pub(crate) use reading::{reads, reads_outcome};
 pub use route::Route;
-pub use texts::results_of;
+pub use texts::{each_string, results_of};

@@ -98,7 +98,7 @@ fn with_then(steps: &[Step]) -> Vec<&Step> {
 
 fn each_in_ask(ask: &Ask, look: &mut impl FnMut(&Template, Kind)) {
     look(&ask.message, Kind::Template);
-    for text in [&ask.title, &ask.default, &ask.typed].into_iter().flatten() {
+    for text in [&ask.details, &ask.title, &ask.default, &ask.typed].into_iter().flatten() {
         look(text, Kind::Template);
     }
     for choice in &ask.options {
@@ -107,7 +107,8 @@ fn each_in_ask(ask: &Ask, look: &mut impl FnMut(&Template, Kind)) {
     }
 }
 
-pub(super) fn each_string(value: &Value, look: &mut impl FnMut(&str)) {
+/// Looks at every text of a value, however deep.
+pub fn each_string(value: &Value, look: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => look(text),
         Value::Array(items) => items.iter().for_each(|item| each_string(item, look)),

@@ -95,6 +95,8 @@ impl Machine {
             ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
         };
         sound(&question)?;
+        let details = ask.details.as_ref().map(|details| show(details)).transpose()?;
+        question.message = with_details(question.message, details);
         if !matches!(self.state.started.range, Some(Range::Only(_)))
             && let Some(node) = self.flow.find(&step.name)
         {
@@ -301,6 +303,15 @@ impl Machine {
     }
 }
 
+/// A message with what it is about below it: one text, which every prompter
+/// shows and the digest covers.
+pub(super) fn with_details(message: String, details: Option<String>) -> String {
+    match details.filter(|details| !details.trim().is_empty()) {
+        Some(details) => format!("{}\n\n{}", message.trim_end(), details.trim_end()),
+        None => message,
+    }
+}
+
 /// The last line that a program wrote about what is wrong.
 fn last_words(process: &ProcessRecord) -> Option<String> {
     const LONGEST: usize = 300;
@@ -317,7 +328,7 @@ fn sound(question: &Question) -> Result<(), TextError> {
     } else if question.typed.as_ref().is_some_and(|typed| typed.trim().is_empty()) {
         "the text that has to be typed is empty"
     } else if question.purpose == Purpose::Gate && question.message.chars().count() > LONGEST_GATE {
-        "the message is longer than 500 characters; a `confirm` step has no limit"
+        "the message is longer than 500 characters; `details` has no limit"
     } else {
         return Ok(());
     };

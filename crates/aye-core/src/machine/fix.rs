@@ -235,6 +235,7 @@ pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
         overridable: false,
         remember: false,
         any: Vec::new(),
+        details: None,
         ai_assist: false,
     }
 }

@@ -11,6 +11,7 @@ use crate::question::{Channel, Purpose, Question};
 use crate::skill::{Ask, AskKind, Choice, ChoiceAction, Step};
 use crate::text::{self, Scope};
 
+use super::ask::with_details;
 use super::covers::Coverage;
 use super::run::Machine;
 
@@ -172,12 +173,16 @@ impl Machine {
         };
         let seen = question.facts.iter().flatten().filter(|fact| fact.is_seen()).cloned();
         facts.extend(seen);
+        let details = match &ask.details {
+            Some(details) => Some(show(details)?),
+            None => None,
+        };
         let bound = json!({
             "rule": 2,
             "kind": question.kind,
             "purpose": question.purpose,
             "title": ask.title.as_ref().map(|title| show(title)),
-            "message": show(&ask.message)?,
+            "message": with_details(show(&ask.message)?, details),
             "options": options?,
             "any": ask.any,
             "facts": facts,

@@ -20,6 +20,7 @@ mod heal;
 mod hints;
 mod input;
 mod kept_output;
+mod moved_step;
 mod names;
 mod nested;
 mod problem;
@@ -52,6 +53,8 @@ const TOP: [&str; 2] = ["step_limit", "workflows"];
 /// Checks one file.
 pub(super) struct Checker<'t> {
     tree: &'t Tree,
+    /// The text of the file.
+    source: &'t str,
     /// Keys that are there under a wrong name, by the node they belong to; an
     /// empty one for a name that says nothing. They are not missing too.
     misspelt: HashMap<NodeId, Vec<&'static str>>,
@@ -65,9 +68,10 @@ pub(super) struct Checker<'t> {
 }
 
 impl<'t> Checker<'t> {
-    pub(super) fn new(tree: &'t Tree, found: Vec<Diagnostic>) -> Self {
+    pub(super) fn new(tree: &'t Tree, source: &'t str, found: Vec<Diagnostic>) -> Self {
         Self {
             tree,
+            source,
             misspelt: HashMap::new(),
             declared: Vec::new(),
             report: Report::new(found),
@@ -159,6 +163,9 @@ impl<'t> Checker<'t> {
                 let mut diagnostic = Diagnostic::error("bad-duration", error.to_string())
                     .label(period.span, "")
                     .hint(error.hint());
+                if error.is_endless() {
+                    diagnostic = diagnostic.fix(period.span, "0");
+                }
                 for (unit, text) in error.readings() {
                     diagnostic = diagnostic.fix_in(unit, period.span, text);
                 }

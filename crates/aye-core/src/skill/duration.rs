@@ -49,6 +49,11 @@ impl DurationError {
         vec![(Unit::Milliseconds, compact(ms)), (Unit::Seconds, compact(s))]
     }
 
+    /// Whether it is a word for no limit at all.
+    pub(super) fn is_endless(&self) -> bool {
+        matches!(self, Self::Malformed(word) if is_endless(word))
+    }
+
     /// What to write instead.
     pub fn hint(&self) -> String {
         match self {

@@ -473,6 +473,8 @@ pub struct Ask {
     pub title: Option<Template>,
     /// The question itself.
     pub message: Template,
+    /// What it is about, shown below it, however long: a diff, a plan.
+    pub details: Option<Template>,
     /// What can be chosen; empty for `input`. Always filled for the others.
     pub options: Vec<Choice>,
     /// Taken on Enter and, if declared, on expiry. For options: the value.

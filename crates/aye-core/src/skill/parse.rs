@@ -33,7 +33,7 @@ pub fn parse(file_name: &str, text: &str) -> Parsed {
     let mut parsed = match tree {
         Some(tree) => {
             let broken: Vec<Span> = diagnostics.iter().map(Diagnostic::span).collect();
-            let mut checker = Checker::new(&tree, diagnostics);
+            let mut checker = Checker::new(&tree, text, diagnostics);
             let mut skills = checker.file(stem(file_name));
             let (declared, diagnostics) = (checker.declared, checker.report.finish());
             // A key given twice may stand for anything: its skill is not sound.

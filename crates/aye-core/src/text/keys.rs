@@ -30,6 +30,11 @@ pub(crate) fn of_text(result: &str, step: &str, key: &str) -> Option<String> {
     }
 }
 
+/// Whether only `steps.NAME` has this key: what a step wrote is its result, too.
+pub(crate) fn is_only_of_step(key: &str) -> bool {
+    key != "stdout" && OF_STEP.contains(&key)
+}
+
 /// Whether people look for what a step left behind under this key.
 pub(crate) fn is_of_step(key: &str) -> bool {
     OF_STEP.contains(&key) || WROTE.contains(&key)

@@ -116,6 +116,7 @@ pub(crate) fn confirm(message: &str) -> Ask {
         kind: AskKind::Confirm,
         title: None,
         message: t(message),
+        details: None,
         options: vec![
             choice("yes", ChoiceAction::Proceed),
             choice("no", ChoiceAction::Cancel),

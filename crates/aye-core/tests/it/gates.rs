@@ -609,3 +609,17 @@ fn a_yes_to_a_step_is_for_what_it_leads_to() {
     run.answer("no");
     assert_eq!(run.status(), aye_core::journal::Status::Cancelled);
 }
+
+/// What a question is about has no limit; the question itself has one.
+#[test]
+fn details_are_shown_below_the_message_and_bound_to_the_answer() {
+    let asked = |details: &str| {
+        let ask = Ask { details: Some(t(details)), ..confirm("Apply?") };
+        gate(ask).question().clone()
+    };
+    let long = "+ line\n".repeat(5000);
+    let question = asked(&long);
+    assert_eq!(question.message, format!("Apply?\n\n{}", long.trim_end()));
+    assert_ne!(question.digest, asked(&long[..long.len() - 7]).digest);
+    assert_eq!(asked("{{ '' }}").message, "Apply?");
+}

@@ -1,6 +1,6 @@
 //! `aye check --fix`: the changes that certainly put a file right.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::path::Path;
 
 use aye_core::diagnostic::{Diagnostic, Fix, Unit};
@@ -59,28 +59,37 @@ pub fn fix(path: &Path, text: &str, unit: Option<Unit>) -> Fixed {
 }
 
 /// Whether a change makes a file better: fewer errors, or as many and fewer
-/// things to look at.
+/// things to look at. What a change uncovers may take another one: a key has to
+/// be spelt right before its value is looked at.
 fn helps(path: &Path, fix: &Fix, before: &str, after: &str) -> bool {
-    let (was, is) = (Count::of(path, before), Count::of(path, after));
+    let (was, is) = (found_in(path, before), found_in(path, after));
+    let errors = |found: &[Diagnostic]| found.iter().filter(|one| one.is_error()).count();
+    let better = match errors(&is).cmp(&errors(&was)) {
+        Ordering::Less => true,
+        Ordering::Equal => is.len() < was.len(),
+        Ordering::Greater => false,
+    };
     match fix.unit {
         // The unit was named: what is wrong with the time then is another matter.
-        Some(_) => is.errors <= was.errors,
-        None => is.errors < was.errors || (is.errors == was.errors && is.found < was.found),
+        Some(_) => errors(&is) <= errors(&was),
+        None => better || is.len() <= was.len() && uncovers_fixable(&was, &is),
     }
 }
 
-struct Count {
-    errors: usize,
-    found: usize,
+/// Whether something is put right, and everything that is new can be, too.
+fn uncovers_fixable(was: &[Diagnostic], is: &[Diagnostic]) -> bool {
+    let same = |one: &Diagnostic, other: &Diagnostic| {
+        (one.code, &one.message) == (other.code, &other.message)
+    };
+    let gone = was.iter().any(|old| !is.iter().any(|new| same(old, new)));
+    let mut new = is.iter().filter(|new| !was.iter().any(|old| same(old, new)));
+    gone && new.all(|new| !new.fixes.is_empty())
 }
 
-impl Count {
-    fn of(path: &Path, text: &str) -> Self {
-        let parsed = skill::parse(&path.to_string_lossy(), text);
-        let errors = parsed.diagnostics.iter().filter(|found| found.is_error()).count();
-        let flows = parsed.skills.into_iter().map(Flow::compile);
-        let linted: usize =
-            flows.map(|flow| lint(&flow, text, Some(&PythonExpressions)).len()).sum();
-        Self { errors, found: parsed.diagnostics.len() + linted }
-    }
+/// Everything there is to say about a text.
+fn found_in(path: &Path, text: &str) -> Vec<Diagnostic> {
+    let parsed = skill::parse(&path.to_string_lossy(), text);
+    let flows = parsed.skills.into_iter().map(Flow::compile);
+    let linted = flows.flat_map(|flow| lint(&flow, text, Some(&PythonExpressions)));
+    parsed.diagnostics.into_iter().chain(linted).collect()
 }

@@ -86,7 +86,7 @@ impl StepPlace {
 
 fn asked(ask: &Ask) -> Vec<&str> {
     let mut texts = vec![ask.message.value.as_str()];
-    texts.extend(ask.title.as_ref().map(|title| title.value.as_str()));
+    texts.extend(ask.title.iter().chain(&ask.details).map(|text| text.value.as_str()));
     for option in &ask.options {
         texts.push(&option.label.value);
         texts.extend(option.description.as_ref().map(|text| text.value.as_str()));

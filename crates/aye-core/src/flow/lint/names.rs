@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Diagnostic, Severity, did_you_mean};
+use crate::diagnostic::{Diagnostic, Severity, did_you_mean, surely_meant};
 use crate::skill::Template;
 use crate::text::keys;
 
@@ -25,7 +25,18 @@ impl Looker<'_> {
             return None;
         }
         let span = locate::name_in(self.source, template.span, dotted);
-        Some(self.undefined(format!("`{dotted}` is never defined")).label(span, "").hint(hint))
+        let said = self.undefined(format!("`{dotted}` is never defined")).label(span, "");
+        let said = match parts.as_slice() {
+            [result, key]
+                if keys::is_only_of_step(key)
+                    && self.source.get(span.start..span.end) == Some(dotted) =>
+            {
+                let step = self.known.texts.get(result)?;
+                said.fix(span, format!("steps.{step}.{key}"))
+            }
+            _ => said,
+        };
+        Some(said.hint(hint))
     }
 
     /// `run.status` and the like: how a run ends is known in `finally` only.
@@ -41,8 +52,13 @@ impl Looker<'_> {
         Some(self.undefined(message).label(span, ""))
     }
 
-    /// A name that nothing can ever define.
-    pub(super) fn unknown(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+    /// A name that nothing can ever define; `local` are the names of its place alone.
+    pub(super) fn unknown(
+        &self,
+        dotted: &str,
+        template: &Template,
+        local: &BTreeSet<String>,
+    ) -> Option<Diagnostic> {
         let mut parts = dotted.split('.');
         let (first, second) = (parts.next()?, parts.next());
         let known = self.known;
@@ -74,7 +90,8 @@ impl Looker<'_> {
                 let inputs = known.inputs.iter().map(|input| format!("inputs.{input}"));
                 let results = known.results.iter().cloned();
                 let names = known.names.iter().map(|&name| name.to_owned());
-                let all: Vec<String> = names.chain(results).chain(inputs).collect();
+                let local = local.iter().cloned();
+                let all: Vec<String> = local.chain(names).chain(results).chain(inputs).collect();
                 let near = did_you_mean(name, all.iter().map(String::as_str));
                 (name.to_owned(), near.map(str::to_owned))
             }
@@ -88,7 +105,10 @@ impl Looker<'_> {
         // Where it stands as it is written, and what is meant is plain.
         let exact = self.source.get(span.start..span.end) == Some(missing.as_str());
         let nothing = near.as_deref() == Some("none");
-        let certain = nothing || known.inputs.contains(first) || known.renamed.contains_key(first);
+        let certain = nothing
+            || known.inputs.contains(first)
+            || known.renamed.contains_key(first)
+            || near.is_some() && !asks_first(template) && self.surely(first, second, local) == near;
         let said = match &near {
             Some(near) if exact && certain => said.fix(span, near.clone()),
             _ => said,
@@ -112,6 +132,28 @@ impl Looker<'_> {
         })
     }
 
+    /// The name that a misspelt one was surely meant to be.
+    fn surely(
+        &self,
+        first: &str,
+        second: Option<&str>,
+        local: &BTreeSet<String>,
+    ) -> Option<String> {
+        let known = self.known;
+        let inside = |key: &str, keys: &BTreeSet<&str>| {
+            Some(format!("{first}.{}", surely_meant(key, keys.iter().copied())?))
+        };
+        match (first, second) {
+            ("inputs", Some(key)) => inside(key, &known.inputs),
+            ("steps", Some(key)) => inside(key, &known.steps),
+            _ => {
+                let names = known.names.iter().copied();
+                let all = names.chain(known.results.iter().chain(local).map(String::as_str));
+                surely_meant(first, all.chain(known.inputs.iter().copied())).map(str::to_owned)
+            }
+        }
+    }
+
     /// What uses such a name fails, unless such names are empty.
     fn undefined(&self, message: String) -> Diagnostic {
         let said = Diagnostic::error(UNKNOWN_NAME, message);
@@ -123,6 +165,6 @@ impl Looker<'_> {
 }
 
 /// Whether a template asks if a name is there: its author knows.
-pub(super) fn asks_first(template: &str) -> bool {
+pub(in crate::flow) fn asks_first(template: &str) -> bool {
     template.contains("default") || template.contains("defined")
 }

@@ -176,11 +176,15 @@ impl Checker<'_> {
                 _ => None,
             };
             if let Some(hint) = hint {
-                self.report.push(
+                let said =
                     Diagnostic::error("stdin-mode", "`stdin` holds the text itself, not a mode")
                         .label(stdin.span, "")
-                        .hint(hint),
-                );
+                        .hint(hint);
+                let key = doc.stdin.key().filter(|_| stdin.0 != "inherit");
+                self.report.push(match key.and_then(|key| self.without(key, stdin.span)) {
+                    Some(edits) => said.fix_all(edits),
+                    None => said,
+                });
             }
         }
         if let (true, Some(stdin), Some(interactive)) =

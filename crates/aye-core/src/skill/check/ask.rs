@@ -57,7 +57,9 @@ impl Checker<'_> {
             let diagnostic = Diagnostic::error("wrong-type", message)
                 .label(self.span(id), format!("this is `{value}`"));
             self.report.push(if asked.gate {
-                diagnostic.hint("write `confirmation: {}` to ask with the usual words")
+                let hinted =
+                    diagnostic.hint("write `confirmation: {}` to ask with the usual words");
+                if value { hinted.fix(self.span(id), "{}") } else { hinted }
             } else {
                 let word = asked.kind.word();
                 diagnostic.hint(format!("write the question itself: `{word}: Continue?`"))
@@ -75,6 +77,10 @@ impl Checker<'_> {
         let title = std::mem::take(&mut doc.title).take();
         if let Some(title) = &title {
             self.shown(title, &format!("the title of {}", asked.place));
+        }
+        let details = std::mem::take(&mut doc.details).take().map(template);
+        if let Some(details) = &details {
+            self.shown(details, &format!("`details` of {}", asked.place));
         }
         let options = self.options(std::mem::take(&mut doc.options), asked.kind, id, &asked.place);
         self.pattern(doc.pattern.get());
@@ -97,6 +103,7 @@ impl Checker<'_> {
             kind: asked.kind,
             title,
             message: message?,
+            details,
             options: options.choices,
             default,
             timeout,
@@ -186,7 +193,7 @@ impl Checker<'_> {
             self.report.push(
                 Diagnostic::error("message-too-long", text)
                     .label(message.span, "")
-                    .hint("ask longer questions in a step of their own, with `confirm:`"),
+                    .hint("put what it is about under `details:`, which has no limit"),
             );
         }
         Some(message)

@@ -1,7 +1,8 @@
 //! The options of a question, and which of them is the default.
 
+use super::command_line::in_list;
 use super::{Checker, is_template, template};
-use crate::diagnostic::{Diagnostic, quote, quote_list};
+use crate::diagnostic::{Diagnostic, quote, quote_list, surely_meant};
 use crate::skill::document::OptionDoc;
 use crate::skill::{AskKind, Choice, ChoiceAction, Template};
 use crate::span::{Span, Spanned};
@@ -161,7 +162,11 @@ impl Checker<'_> {
         let message = format!("the default {} is not an option", quote(&default));
         let diagnostic = Diagnostic::error("bad-default", message);
         self.report.push(match meant {
-            Some(meant) => diagnostic.label(default.span, format!("did you mean `{meant}`?")),
+            Some(meant) => {
+                let sure = labelled.is_some() || surely_meant(&default, values()) == Some(meant);
+                let said = diagnostic.label(default.span, format!("did you mean `{meant}`?"));
+                if sure { said.fix(default.span, in_list(meant)) } else { said }
+            }
             None => {
                 diagnostic.label(default.span, format!("expected {}", quote_list(values(), "or")))
             }

@@ -3,7 +3,8 @@
 
 use super::Checker;
 use super::command_line::in_list;
-use crate::diagnostic::Edit;
+use crate::diagnostic::{Edit, surely_meant, within};
+use crate::skill::document::other_value;
 use crate::span::Span;
 use crate::yaml::decode::{Fault, Problem};
 use crate::yaml::{Kind, NodeId};
@@ -14,6 +15,20 @@ impl Checker<'_> {
         match (&problem.fault, problem.key.as_deref()) {
             (Fault::UnknownKey { key, known }, _) => match key.as_str() {
                 "outputs" if known.contains(&"output") => self.only_result(id, key),
+                "continue-on-error" | "ignore_errors" | "ignore_error" | "allow_failure"
+                    if known.contains(&"on_error") =>
+                {
+                    let (_, value) = self.tree.entry(id, key)?;
+                    let on = matches!(self.tree.text(value)?, "true" | "yes" | "on");
+                    on.then(|| self.instead(id, key, "on_error", "on_error: continue")).flatten()
+                }
+                // The time left is always shown.
+                "showProgress" | "show_progress" | "progressInterval"
+                    if known.contains(&"ai_assist") =>
+                {
+                    let (key, value) = self.tree.entry(id, key)?;
+                    self.without(self.span(key), self.span(value))
+                }
                 "timeout-minutes" | "timeout_minutes" => {
                     let (_, value) = self.tree.entry(id, key)?;
                     let count: u64 = self.tree.text(value)?.parse().ok()?;
@@ -32,7 +47,33 @@ impl Checker<'_> {
                 }
                 self.retyped(id, key, expected)
             }
+            // `- limit` where a name alone says nothing more.
+            (Fault::Mismatch { expected, .. }, None) if expected.ends_with("with a `name`") => {
+                let name = self.tree.text(id).filter(|name| is_word(name))?;
+                Some(vec![Edit { span: problem.span?, text: format!("{{ name: {name} }}") }])
+            }
+            (Fault::UnknownWord { word, known }, Some(key)) => {
+                let text = self.word_meant(key, word, known)?;
+                Some(vec![Edit { span: problem.span?, text }])
+            }
             _ => None,
+        }
+    }
+
+    /// The value that a word of another tool or a misspelt one stands for.
+    fn word_meant(&self, key: &str, word: &str, known: &[&'static str]) -> Option<String> {
+        if self.report.is_full() {
+            return None;
+        }
+        match other_value(key, word).filter(|ours| known.contains(ours)) {
+            // Trying again is not repairing.
+            Some("auto_heal") => None,
+            Some(ours) => Some(ours.to_owned()),
+            None => match surely_meant(word, known.iter().copied()) {
+                Some(meant) => Some(meant.to_owned()),
+                None if key == "by" && is_word(word) => Some(format!("[{word}]")),
+                None => None,
+            },
         }
     }
 
@@ -47,6 +88,14 @@ impl Checker<'_> {
                 let words = self.texts(value)?;
                 let apart: Vec<String> = words.iter().map(|word| in_list(word)).collect();
                 self.apart(id, apart.split_first()?)
+            }
+            ("shell", Kind::List(_)) => {
+                let lines = self.texts(value)?;
+                // One that begins with a space would change where the others begin.
+                let plain = |line: &&str| !line.is_empty() && !line.starts_with([' ', '\t']);
+                let all = !lines.is_empty() && lines.iter().all(plain);
+                let text = format!("shell: |\n  {}", lines.join("\n  "));
+                all.then(|| self.instead(id, key, "", &text)).flatten()
             }
             ("args", Kind::Scalar(line)) => {
                 let apart = super::command_line::words(&line.text)?;
@@ -100,6 +149,29 @@ impl Checker<'_> {
         let span = Span { start: self.span(name).start, end: self.span(value).end };
         let free = self.tree.entry(id, free).is_none();
         free.then(|| vec![Edit { span, text: text.to_owned() }])
+    }
+
+    /// A mapping without this entry: without its line, or without its part of
+    /// the line between braces.
+    pub(super) fn without(&self, key: Span, value: Span) -> Option<Vec<Edit>> {
+        let end = value.start + within(self.source.get(value.start..value.end)?).len();
+        let line = self.source.get(..key.start)?;
+        let line_start = line.rfind('\n').map_or(0, |at| at + 1);
+        let (before, after) = (&self.source[line_start..key.start], self.source.get(end..)?);
+        let rest = &after[..after.find('\n').unwrap_or(after.len())];
+        let span = if before.trim().is_empty() {
+            // What a comment beside it is about would be gone.
+            Span { start: line_start, end: end + rest.trim().is_empty().then_some(rest.len())? }
+        } else if let Some(more) = rest.trim_start().strip_prefix(',') {
+            let more = more.trim_start();
+            Span { start: key.start, end: end + rest.len() - more.len() }
+        } else if rest.trim_start().starts_with('}') {
+            let kept = before.trim_end().strip_suffix(',')?;
+            Span { start: line_start + kept.len(), end }
+        } else {
+            return None;
+        };
+        Some(vec![Edit { span, text: String::new() }])
     }
 
     /// Inputs or outputs by name as a list: `x:` becomes `- name: x`, and what

@@ -48,7 +48,8 @@ impl Checker<'_> {
         let word = quote(self.tree.text(*key).unwrap_or_default());
         self.report.push(
             Diagnostic::error("unknown-key", format!("unknown key {word} in the file"))
-                .label(self.span(*key), "did you mean `workflows`?"),
+                .label(self.span(*key), "did you mean `workflows`?")
+                .fix(self.span(*key), "workflows"),
         );
         true
     }

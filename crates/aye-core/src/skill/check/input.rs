@@ -119,14 +119,19 @@ impl Checker<'_> {
                     diagnostic.hint("put it in quotes if it is meant as text")
                 }
                 (InputType::Boolean, Value::String(text)) => match text.as_str() {
-                    "yes" | "on" => diagnostic.hint("write `true`"),
-                    "no" | "off" => diagnostic.hint("write `false`"),
-                    "true" | "false" => diagnostic.hint("write it without the quotes"),
+                    "yes" | "on" => diagnostic.hint("write `true`").fix(value.span, "true"),
+                    "no" | "off" => diagnostic.hint("write `false`").fix(value.span, "false"),
+                    "true" | "false" => {
+                        diagnostic.hint("write it without the quotes").fix(value.span, text)
+                    }
                     _ => diagnostic,
                 },
                 (InputType::Integer | InputType::Number, Value::String(text)) => {
                     match text.trim().parse::<f64>() {
-                        Ok(_) => diagnostic.hint("write it without the quotes"),
+                        Ok(_) => {
+                            let said = diagnostic.hint("write it without the quotes");
+                            said.fix(value.span, text.trim())
+                        }
                         Err(_) if text.is_empty() => {
                             diagnostic.hint("leave the default out, or give a number")
                         }

@@ -74,7 +74,7 @@ impl Checker<'_> {
             Diagnostic::error("bad-name", format!("{} cannot be the name of {what}", quote(name)))
                 .label(name.span, format!("expected {rule}"));
         self.report.push(match nearest_name(name, dashes) {
-            Some(better) => diagnostic.hint(format!("write `{better}`")),
+            Some(better) => diagnostic.hint(format!("write `{better}`")).fix(name.span, better),
             None => diagnostic,
         });
     }

@@ -42,11 +42,16 @@ impl Checker<'_> {
             let template = Spanned::new(text.clone(), raw.span);
             if self.not_empty(&template, &format!("`foreach` of {place}")) {
                 let hint = format!("write `foreach: \"{{{{ {} }}}}\"` for a name", text.trim());
-                self.report.push(
+                let said =
                     Diagnostic::error("bad-value", format!("`foreach` of {place} is not a list"))
                         .label(raw.span, "")
-                        .hint(hint),
-                );
+                        .hint(hint);
+                let name = text.trim();
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+                self.report.push(match name.chars().all(plain) {
+                    true => said.fix(raw.span, format!("\"{{{{ {name} }}}}\"")),
+                    false => said,
+                });
             }
         }
         if let Some(name) = doc.item_name.get() {

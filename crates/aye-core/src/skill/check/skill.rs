@@ -52,7 +52,7 @@ impl Checker<'_> {
         let environment = environment.and_then(|written| self.input_name(&written));
         let body = self.body(doc.steps, doc.states, doc.initial, id, place);
         let finally = self.finally(doc.finally, body.as_ref());
-        let outputs = self.outputs(doc.outputs, body.as_ref(), place);
+        let outputs = self.outputs(doc.outputs, body.as_ref(), id, place);
         let concurrency = self.concurrency(doc.concurrency);
         let heal = self.heal(doc.heal);
         let timeout = self.limit(&doc.timeout).filter(|limit| !limit.is_zero());
@@ -117,11 +117,14 @@ impl Checker<'_> {
             }
             (Some(_), None) => {
                 if let Some(span) = initial.key() {
-                    self.report.push(
-                        Diagnostic::error("stray-key", "`initial` without `states`")
-                            .label(span, "")
-                            .hint("steps begin with the first one; remove `initial`"),
-                    );
+                    let said = Diagnostic::error("stray-key", "`initial` without `states`")
+                        .label(span, "")
+                        .hint("steps begin with the first one; remove `initial`");
+                    let value = initial.get().map(|initial| initial.span);
+                    self.report.push(match value.and_then(|value| self.without(span, value)) {
+                        Some(edits) => said.fix_all(edits),
+                        None => said,
+                    });
                 }
                 steps.take().map(|steps| Body::Steps(self.steps(steps)))
             }
@@ -136,13 +139,14 @@ impl Checker<'_> {
         &mut self,
         outputs: Field<Vec<Raw<OutputDoc>>>,
         body: Option<&Body>,
+        skill: NodeId,
         place: &str,
     ) -> Vec<OutputSpec> {
         let results = body.map(results_of);
         let mut specs = Vec::new();
         for raw in outputs.take().map(|list| list.value).unwrap_or_default() {
             let id = raw.id;
-            if self.is_step_under_outputs(id) {
+            if self.is_step_under_outputs(id, skill) {
                 continue;
             }
             let Some(doc) = self.decode_raw(raw, &format!("an output of {place}")) else {
@@ -178,7 +182,7 @@ impl Checker<'_> {
 
     /// A step indented into the wrong list would never run: one error for
     /// all of its keys.
-    fn is_step_under_outputs(&mut self, id: NodeId) -> bool {
+    fn is_step_under_outputs(&mut self, id: NodeId, skill: NodeId) -> bool {
         const STEP: [&str; 12] = [
             "command",
             "shell",
@@ -201,11 +205,13 @@ impl Checker<'_> {
             Some(name) => format!("step {} stands under `outputs`", quote(name)),
             None => "a step stands under `outputs`".to_owned(),
         };
-        self.report.push(
-            Diagnostic::error("misplaced-step", message)
-                .label(self.span(key), "only steps have this key")
-                .hint("move it up to `steps:`; an output has a `name` and a `value`"),
-        );
+        let diagnostic = Diagnostic::error("misplaced-step", message)
+            .label(self.span(key), "only steps have this key")
+            .hint("move it up to `steps:`; an output has a `name` and a `value`");
+        self.report.push(match self.moved_to_steps(id, skill) {
+            Some(edits) => diagnostic.fix_all(edits),
+            None => diagnostic,
+        });
         true
     }
 

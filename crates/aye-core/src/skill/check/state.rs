@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::Checker;
-use crate::diagnostic::{Diagnostic, quote};
+use crate::diagnostic::{Diagnostic, quote, surely_meant};
 use crate::skill::document::{STEP_KEYS, StateItem, StepDoc, Targets};
 use crate::skill::{Body, State, Transitions};
 use crate::span::{Span, Spanned};
@@ -173,7 +173,13 @@ impl Checker<'_> {
         let message = format!("{what} leads to {}, which is not a state", quote(target));
         let diagnostic = Diagnostic::error("unknown-state", message);
         self.report.push(match self.report.meant(target, names.iter().map(String::as_str)) {
-            Some(meant) => diagnostic.label(target.span, format!("did you mean `{meant}`?")),
+            Some(meant) => {
+                let said = diagnostic.label(target.span, format!("did you mean `{meant}`?"));
+                match surely_meant(target, names.iter().map(String::as_str)) == Some(meant) {
+                    true => said.fix(target.span, meant),
+                    false => said,
+                }
+            }
             None => diagnostic.label(target.span, "no state has this name"),
         });
     }

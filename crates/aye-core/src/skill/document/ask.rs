@@ -20,6 +20,9 @@ pub(in crate::skill) struct AskDoc {
     pub(in crate::skill) title: Field<String>,
     /// The question itself, a template. Shown in full.
     pub(in crate::skill) message: Field<String>,
+    /// What it is about, a template, shown below the message in full: a diff, a
+    /// plan. It may be of any length.
+    pub(in crate::skill) details: Field<Text>,
     /// What can be chosen. A `confirm` without options has Proceed and Cancel.
     pub(in crate::skill) options: Field<Vec<Raw<Either<Text, OptionDoc>>>>,
     /// Taken on Enter and when the time is up: the value of an option (`yes`

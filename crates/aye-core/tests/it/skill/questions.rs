@@ -590,7 +590,7 @@ fn a_long_message_of_a_confirmation() {
      5 |     confirmation: { message: "Are you sure? Are you sure? Are you sure? Are you sure? Are you sure? …
        |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
        |
-    hint: ask longer questions in a step of their own, with `confirm:`
+    hint: put what it is about under `details:`, which has no limit
 
     1 error
     "#);

@@ -159,7 +159,7 @@ states:
     let ran = place.aye(&["check", "said.yaml", "calls.yaml", "round.yaml"]);
     assert_snapshot!(ran.all(), @r#"
     --- stdout
-    warning[used-too-early]: `late` has no value yet
+    error[used-too-early]: `late` has no value yet
       --> said.yaml:3:46
        |
      3 |   - { name: early, command: echo, args: ["{{ late }}"] }
@@ -231,7 +231,7 @@ states:
      4 |   a: { command: "true", transitions: { success: a } }
        |   ^
 
-    ✗ 2 valid skills in 3 files: 3 errors, 7 warnings
+    ✗ 2 valid skills in 3 files: 4 errors, 6 warnings
     --- exit 2
     "#);
 }

@@ -105,6 +105,32 @@ fn what_a_hint_says_exactly_is_done() {
             "  - { name: a, command: git, destructive: 'yes' }\n",
             "  - { name: a, command: git, destructive: true }\n",
         ),
+        (
+            "  - { name: a, command: git, timeout: none }\n",
+            "  - { name: a, command: git, timeout: 0 }\n",
+        ),
+        (
+            "  - { name: a, command: git }\n  - { name: b, command: git, condition: '{{ a.exit_code }} == 0' }\n",
+            "  - { name: a, command: git }\n  - { name: b, command: git, condition: 'steps.a.exit_code == 0' }\n",
+        ),
+        (
+            "  - { name: a, command: git, continue-on-error: true }\n",
+            "  - { name: a, command: git, on_error: continue }\n",
+        ),
+        (
+            "  - name: a\n    command: git\n    stdin: 'null'\n    timeout: 5s # t\n",
+            "  - name: a\n    command: git\n    timeout: 5s # t\n",
+        ),
+        ("  - { name: a, command: git, stdin: 'null' }\n", "  - { name: a, command: git }\n"),
+        (
+            "  - { name: a, confirm: { showProgress: true, message: 'Go?' } }\n",
+            "  - { name: a, confirm: { message: 'Go?' } }\n",
+        ),
+        // A comment beside what would go stays, and so does the line.
+        (
+            "  - name: a\n    command: git\n    stdin: 'null' # why\n",
+            "  - name: a\n    command: git\n    stdin: 'null' # why\n",
+        ),
         // Not certain: two results, a path that may hold a space, braces without room for lines.
         (
             "  - { name: a, command: git, outputs: [x, y] }\n",
@@ -163,4 +189,124 @@ outputs:
     assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
     let diff = "-  found: '{{ a }}' # what it said\n-  fixed: true\n+  - name: found\n+    value: '{{ a }}' # what it said\n";
     assert!(said.stderr.contains(diff), "{}", said.all());
+}
+
+/// A whole file with every slip whose hint names one edit.
+const SLIPS: &str = "\
+name: slips
+inputs:
+  - { name: count, type: int, default: '3' }   # how many
+  - { name: careful, type: bool, default: true }
+  - { name: host, type: str }
+  - force
+steps:
+  - name: build
+    shell:
+      - make
+      - make test
+    timout: 30        # half a minute
+    on_error: ignore
+  - name: rest
+    command: echo
+    args: [\"{{ inputs.cuont }}\", \"{{ biuld }}\"]
+    confirmation: true
+  - name: each
+    foreach: build
+    command: echo
+    args: [\"{{ itm }}\"]
+    ignore_errors: true
+outputs:
+  - name: built
+    value: '{{ build }}'
+  - name: late           # it was indented wrongly
+    command: echo
+    args: [late]
+";
+
+const RIGHT: &str = "\
+name: slips
+inputs:
+  - { name: count, type: integer, default: 3 }   # how many
+  - { name: careful, type: boolean, default: true }
+  - { name: host, type: string }
+  - { name: force }
+steps:
+  - name: build
+    shell: |
+      make
+      make test
+    timeout: 30s        # half a minute
+    on_error: continue
+  - name: rest
+    command: echo
+    args: [\"{{ inputs.count }}\", \"{{ build }}\"]
+    confirmation: {}
+  - name: each
+    foreach: \"{{ build }}\"
+    command: echo
+    args: [\"{{ item }}\"]
+    on_error: continue
+  - name: late           # it was indented wrongly
+    command: echo
+    args: [late]
+outputs:
+  - name: built
+    value: '{{ build }}'
+";
+
+#[test]
+fn every_hint_with_one_edit_is_carried_out() {
+    let place = Place::new();
+    let file = place.write("slips.yaml", SLIPS);
+    let said = place.aye(&["check", "slips.yaml", "--fix", "--unit", "s", "--yes"]);
+    let fixed = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(fixed, RIGHT, "{}", said.all());
+    assert_eq!(said.code, 0, "{}", said.all());
+}
+
+#[test]
+fn a_step_under_outputs_moves_to_the_steps_with_its_comments() {
+    for (before, after) in [
+        // The only one: a list of nothing is not one.
+        (
+            "name: s\nsteps:\n- name: a\n  command: echo # says it\noutputs:\n  # late\n  - name: b\n    command: echo\n",
+            "name: s\nsteps:\n- name: a\n  command: echo # says it\noutputs:\n  # late\n  - name: b\n    command: echo\n",
+        ),
+        (
+            "name: s\nsteps:\n- name: a\n  command: echo # says it\noutputs:\n  - name: b # late\n    # why\n    shell: |\n      one\n        two\n",
+            "name: s\nsteps:\n- name: a\n  command: echo # says it\n- name: b # late\n  # why\n  shell: |\n    one\n      two\n",
+        ),
+        // Two of them stay in order; what follows stays where it is.
+        (
+            "name: s\noutputs:\n  - name: b\n    command: echo\n  - name: c\n    command: echo\nsteps:\n  - name: a\n    command: echo\n\n# the end\nfinally:\n  - name: z\n    command: echo\n",
+            "name: s\nsteps:\n  - name: a\n    command: echo\n  - name: b\n    command: echo\n  - name: c\n    command: echo\n\n# the end\nfinally:\n  - name: z\n    command: echo\n",
+        ),
+    ] {
+        let place = Place::new();
+        let file = place.write("s.yaml", before);
+        let said = place.aye(&["check", "s.yaml", "--fix", "--yes"]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), after, "{}", said.all());
+    }
+}
+
+#[test]
+fn a_misspelt_state_and_default_are_put_right_and_a_doubtful_one_is_not() {
+    let place = Place::new();
+    let text = "\
+name: s
+initial: biuld
+states:
+  build: { command: make, on_error: retry, transitions: { success: done, failure: rolback } }
+  rollback: { choose: { message: Where?, options: [stage, prod], default: stag }, transitions: { success: done } }
+  done: { type: final, status: faild }
+";
+    let file = place.write("s.yaml", text);
+    place.aye(&["check", "s.yaml", "--fix", "--yes"]);
+    let fixed = text
+        .replace("biuld", "build")
+        .replace("rolback", "rollback")
+        .replace("default: stag }", "default: stage }")
+        .replace("faild", "failed");
+    // `retry` may be meant as `retry: 3`: nobody knows.
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), fixed);
 }

@@ -128,6 +128,7 @@ fn step(name: &str, action: Action) -> Step {
 
 fn ask(kind: AskKind, message: &str) -> Ask {
     Ask {
+        details: None,
         kind,
         title: None,
         message: message.to_owned().into(),
