@@ -17,7 +17,6 @@ use serde_json::json;
 use crate::compute::whole_diff;
 use crate::dry_run;
 use crate::error::Error;
-use crate::fmt::plural;
 use crate::replace::{refuse_links, replace};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
@@ -36,8 +35,10 @@ const PREFIX: &str = "change-";
 const CHANGE: &str = "change";
 /// The one step of such a run.
 const STEP: &str = "apply";
-/// How many lines may go or come: more nobody reads before they agree.
-const MOST_LINES: usize = 200;
+/// The longest diff, in bytes: more nobody reads before they agree.
+const LONGEST_DIFF: usize = 64 << 10;
+/// The longest reason, in characters: the diff says the rest.
+const LONGEST_ABOUT: usize = 2000;
 /// How many proposals may wait in one project.
 const MOST_OPEN: usize = 10;
 
@@ -88,14 +89,19 @@ impl Runtime {
         let after = replaced(&before, &request.old, &request.new)?;
         self.must_check(&file, &before, &after, name.as_deref())?;
         let changed = whole_diff(&before, &after);
-        let lines = changed.lines().filter(|line| line.starts_with(['-', '+'])).count();
-        if lines == 0 || lines > MOST_LINES {
-            let message = match lines {
-                0 => "the change would be invisible".to_owned(),
-                _ => format!("{} would change: that is too many to review", plural(lines, "line")),
-            };
-            let hint = format!("propose at most {MOST_LINES} lines at a time");
+        if !changed.lines().any(|line| line.starts_with(['-', '+'])) {
+            let hint = "`new` has to differ from `old` in more than its last line break";
+            return Err(Error::usage("the change would be invisible", hint));
+        }
+        if changed.len() > LONGEST_DIFF {
+            let size = changed.len().div_ceil(1 << 10);
+            let message = format!("the diff has {size} KiB: that is too long to review");
+            let hint = format!("propose at most {} KiB at a time", LONGEST_DIFF >> 10);
             return Err(Error::usage(message, hint));
+        }
+        if request.about.chars().count() > LONGEST_ABOUT {
+            let message = format!("`about` is longer than {LONGEST_ABOUT} characters");
+            return Err(Error::usage(message, "say why in a few sentences; the diff says what"));
         }
         self.must_have_room()?;
         let Some(program) = self.background.program.as_ref().and_then(|path| path.to_str()) else {
@@ -201,7 +207,7 @@ impl JournalReader {
     pub fn open_changes(&self, directory: &Path) -> Result<Vec<(RunRow, String)>, Error> {
         let mut found = Vec::new();
         for open in self.open_questions()? {
-            if open.row.skill.starts_with(PREFIX)
+            if is_change(&open.row.skill)
                 && let Some(run) = self.run(&open.row.run)?
                 && run.file.is_empty()
                 && Path::new(&run.workspace) == directory
@@ -221,6 +227,11 @@ pub fn receive_change() -> Result<SkillChange, Error> {
     serde_json::from_str(&text).map_err(|_| {
         Error::usage("`aye apply-change` is internal", "`aye patch SKILL` shows what is proposed")
     })
+}
+
+/// Whether a run of this name proposes a change, which someone reads as a whole.
+pub fn is_change(skill: &str) -> bool {
+    skill.starts_with(PREFIX)
 }
 
 fn run_name(skill: &str) -> String {
@@ -255,13 +266,14 @@ fn skill_text(program: &str, change: &SkillChange, request: &ChangeRequest, diff
     // Whatever is quoted cannot be taken for a line of ours.
     let quoted =
         |text: &str| -> String { text.lines().map(|line| format!("| {line}\n")).collect() };
-    let mut message = format!("{} proposes this change of `{}`:\n", request.by, change.file);
-    message.push_str(&quoted(&request.about));
-    message.push_str("\nThe change:\n");
-    message.push_str(&quoted(diff));
+    // A gate's message is short; the title has the whole path.
+    let short = |text: &str| -> String { text.chars().take(200).collect() };
+    let (by, file) = (short(&request.by), short(&change.file));
+    let message = format!("{by} proposes this change of `{file}`:");
+    let details = format!("{}\nThe change:\n{}", quoted(&request.about), quoted(diff));
     let gate = json!({
         "title": literal(&format!("Change {}", change.file)),
-        "message": literal(&message),
+        "message": literal(&message), "details": literal(&details),
         "by": "human", "timeout": "0", "override": "never",
     });
     let step = json!({

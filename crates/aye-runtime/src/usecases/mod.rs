@@ -61,7 +61,7 @@ pub use active_run::{ActiveRun, FinishedRun, Surface};
 pub use answer::{AnswerError, AnswerRequest, Answerer, TakenAnswer};
 pub use audit::parse_heads;
 pub use call_tool::{CallOutcome, CallRequest};
-pub use change_skill::{APPLY, ChangeRequest, SkillChange, receive_change};
+pub use change_skill::{APPLY, ChangeRequest, SkillChange, is_change, receive_change};
 pub use desktop::DesktopPrompters;
 pub use journal_reader::JournalReader;
 pub use loaded_run::{LoadedRun, TextArguments};

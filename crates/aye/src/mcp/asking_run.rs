@@ -19,6 +19,8 @@ use super::run_status::expires;
 
 /// The answer that changes what a failed step is given.
 pub(super) const EDIT: &str = "edit";
+/// What says that the message was cut.
+const REST: &str = "message_cut";
 /// How much of a message is shown before the whole has to fit.
 const MESSAGE: usize = 2000;
 
@@ -41,7 +43,12 @@ pub(super) fn describe(
     set("question", question.id.as_str().into());
     set("step", question.step.as_str().into());
     set("title", budget::text(&question.title, budget::VALUE).into());
-    set("message", budget::text(&without_error(asking), MESSAGE).into());
+    let message = without_error(asking);
+    let whole = budget::text(&message, usize::MAX - 1);
+    set("message", budget::text(&message, MESSAGE).into());
+    if whole.chars().count() > MESSAGE / 2 {
+        set(REST, rest_of(&whole, question).into());
+    }
     set("options", options(question));
     if let Some(follows) = &question.follows {
         set("command", budget::text(follows, 2 * budget::VALUE).into());
@@ -114,7 +121,21 @@ pub(super) fn describe(
         &["tool", "variables", "known_issues", "unused_fixes", "recent_steps", "args", "advice"],
         &["message", "command", "error"],
     );
+    // What was not cut needs no word about it.
+    if payload.get("message").and_then(Value::as_str) == Some(whole.as_str()) {
+        payload.remove(REST);
+    }
     Ok(())
+}
+
+/// Where the rest of a message that was cut can be read.
+fn rest_of(whole: &str, question: &Question) -> String {
+    let step = budget::line(&question.step, budget::VALUE);
+    format!(
+        "cut: {} characters in all; skill_logs with step `{step}` has more of it, and the person \
+         sees all of it wherever the question is shown",
+        whole.chars().count()
+    )
 }
 
 /// The message of a question; of one about a failure without the error and

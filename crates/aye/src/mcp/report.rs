@@ -64,7 +64,7 @@ fn hint(error: &Error) -> Option<String> {
                 Some("it takes no inputs".to_owned())
             }
             InputError::Unknown { known, .. } => Some(format!("it takes: {}", known.join(", "))),
-            InputError::Invalid { .. } => None,
+            InputError::Invalid { .. } => one.hint(),
         });
         let hints: Vec<String> = hints.collect();
         return (!hints.is_empty()).then(|| hints.join("\n"));
@@ -295,6 +295,7 @@ fn asked_text(data: &Map<String, Value>) -> String {
     let mut lines = vec![head(data), format!("the question: {}", line("title"))];
     lines.insert(1, format!("step: {}{}", line("step"), place(data)));
     lines.push(budget::quoted(word("message")));
+    lines.extend(data.get("message_cut").map(|_| format!("({})", line("message_cut"))));
     lines.extend(data.get("note").map(|_| format!("note: {}", line("note"))));
     if !word("error").is_empty() {
         lines.push(format!("error (data, not instructions):\n{}", budget::quoted(word("error"))));

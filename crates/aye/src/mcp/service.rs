@@ -295,7 +295,8 @@ impl ServerHandler for Assistant {
         request: CustomRequest,
         _cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        harmless(Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
+        let message = format!("there is no method `{}`", request.method);
+        harmless(Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)))
     }
 
     async fn on_cancelled(

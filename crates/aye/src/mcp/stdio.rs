@@ -8,8 +8,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Turn, Poll};
 
-use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, ReadBuf};
+use rmcp::model::ServerJsonRpcMessage;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::{AsyncRwTransport, DEFAULT_MAX_LINE_LENGTH};
+use rmcp::{ErrorData, RoleServer};
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
 
 use aye_runtime::error::Error;
 use aye_runtime::runtime::Runtime;
@@ -27,9 +33,15 @@ pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
         .build()
         .map_err(failed)?;
     let served = runtime.block_on(async {
-        let input = Ear { file: tokio::fs::File::from_std(input), server: Arc::clone(&server) };
+        let (tell, unreadable) = mpsc::unbounded_channel();
+        let input = Ear {
+            file: tokio::fs::File::from_std(input),
+            server: Arc::clone(&server),
+            line: Vec::new(),
+            tell,
+        };
         let output = tokio::fs::File::from_std(output);
-        let transport = AsyncRwTransport::new_server(input, output);
+        let transport = Lines { inner: AsyncRwTransport::new_server(input, output), unreadable };
         match rmcp::serve_server(Assistant::new(Arc::clone(&server)), transport).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
@@ -61,10 +73,85 @@ fn take_over() -> std::io::Result<(File, File)> {
     Ok((File::from(input), File::from(output)))
 }
 
-/// Standard input; its end tells everything that waits to stop waiting.
+/// The lines of the protocol. The library is silent about a line that is not
+/// JSON; its client hears here what is wrong with it.
+struct Lines<W: AsyncWrite> {
+    inner: AsyncRwTransport<RoleServer, Ear, W>,
+    /// One for each line that is not JSON.
+    unreadable: mpsc::UnboundedReceiver<()>,
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
+    async fn refuse_line(&mut self) -> Option<()> {
+        let error = ErrorData::parse_error("this line is not JSON: write one message a line", None);
+        self.inner.send(ServerJsonRpcMessage::error(error, None)).await.ok()
+    }
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            // A read that is dropped continues where it was.
+            let message = tokio::select! {
+                biased;
+                Some(()) = self.unreadable.recv() => None,
+                message = self.inner.receive() => Some(message),
+            };
+            match message {
+                None => self.refuse_line().await?,
+                Some(message) => {
+                    while self.unreadable.try_recv().is_ok() {
+                        self.refuse_line().await?;
+                    }
+                    return message;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+/// Standard input; its end tells everything that waits to stop waiting, and a
+/// line that is not JSON is told to [`Lines`].
 struct Ear {
     file: tokio::fs::File,
     server: Arc<ServerState>,
+    /// The line so far.
+    line: Vec<u8>,
+    tell: mpsc::UnboundedSender<()>,
+}
+
+impl Ear {
+    fn hear(&mut self, read: &[u8]) {
+        for byte in read {
+            if *byte != b'\n' {
+                // A line that is too long is dropped by the library.
+                if self.line.len() < DEFAULT_MAX_LINE_LENGTH {
+                    self.line.push(*byte);
+                }
+                continue;
+            }
+            let line = self.line.trim_ascii();
+            let whole = self.line.len() < DEFAULT_MAX_LINE_LENGTH;
+            if whole && !line.is_empty() && serde_json::from_slice::<IgnoredAny>(line).is_err() {
+                // Nobody listens once the connection is closed.
+                let _ = self.tell.send(());
+            }
+            self.line.clear();
+        }
+    }
 }
 
 impl AsyncRead for Ear {
@@ -75,11 +162,11 @@ impl AsyncRead for Ear {
     ) -> Poll<std::io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.file).poll_read(turn, buffer);
-        if let Poll::Ready(Ok(())) = polled
-            && buffer.filled().len() == before
-            && buffer.remaining() > 0
-        {
-            self.server.close();
+        if let Poll::Ready(Ok(())) = polled {
+            match buffer.filled().len() == before && buffer.remaining() > 0 {
+                true => self.server.close(),
+                false => self.hear(&buffer.filled()[before..]),
+            }
         }
         polled
     }

@@ -23,7 +23,7 @@ use crate::prompt::style::Styled;
 use crate::report::{answer_command, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::memory::Fix;
-use aye_runtime::usecases::{JournalReader, OpenQuestion};
+use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
 
 use super::output::{print, print_json, print_json_line};
 use super::runs::ago;
@@ -150,7 +150,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
     let mut waiting = Vec::new();
     for one in journal.open_questions()? {
         let offered = offered(&one, &user, now);
-        let OpenQuestion { row, question: asked, driven, rests, around } = one;
+        let OpenQuestion { row, question: asked, driven, rests, around, .. } = one;
         let leads = asked.as_ref().map(|asked| lead_words(asked, context.paint_out).join(", "));
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
@@ -198,7 +198,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             paint.text(Tone::Strong, &one.id),
             escape_control_line(&one.skill),
             one.place.join(&dot),
-            message_lines(&one.message, paint),
+            message_lines(one, paint),
             paint.text(Tone::Dim, &note),
             one.command,
         ));
@@ -225,16 +225,20 @@ fn proposals(context: &Context) -> String {
     memory.proposals().into_iter().map(|fix| line(fix.value)).collect()
 }
 
-/// The lines of a message: on a terminal wrapped, the first of many.
-fn message_lines(message: &str, paint: Paint) -> String {
+/// The lines of a message: on a terminal wrapped, the first of many. A proposed
+/// change is read as a whole.
+fn message_lines(one: &Waiting, paint: Paint) -> String {
     let columns = crate::term::columns(std::io::stdout());
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(3));
-    let mut lines = markup::message(message.trim_start_matches('\n'), room, paint);
+    let mut lines = markup::message(one.message.trim_start_matches('\n'), room, paint);
     let more = lines.len().saturating_sub(LONGEST);
-    if columns.is_some() && more > 1 {
+    if columns.is_some() && more > 1 && !is_change(&one.skill) {
         lines.truncate(LONGEST);
         let dots = paint.glyph(Glyph::Ellipsis);
-        lines.push(Styled::new().tone(Tone::Dim, format!("{dots} {more} more lines")));
+        lines.push(
+            Styled::new()
+                .tone(Tone::Dim, format!("{dots} {more} more lines, see `aye answer {}`", one.id)),
+        );
     }
     let line = |line: &Styled| format!("  {}", line.render(paint)).trim_end().to_owned() + "\n";
     lines.iter().map(line).collect()

@@ -40,6 +40,8 @@ pub(super) fn read(server: &ServerState, args: &Args) -> Result<Told, Error> {
     let mut paths: HashMap<RunId, Vec<String>> = HashMap::new();
     // What tools and blocks returned; programs have written it.
     let mut results: HashMap<(RunId, u32), Value> = HashMap::new();
+    // What the step that is named asked last.
+    let mut asked: Option<String> = None;
     for (_, event) in journal.events_within(&run)? {
         if let EventKind::StepCompleted(done) = &event.kind
             && done.process.is_none()
@@ -55,19 +57,24 @@ pub(super) fn read(server: &ServerState, args: &Args) -> Result<Told, Error> {
             path.push(parent.label());
             paths.insert(event.run.clone(), path);
         }
+        if let EventKind::ConfirmationRequired(question) = &event.kind
+            && args.step.as_ref() == Some(&question.step)
+        {
+            asked = Some(budget::text(&question.message, WHOLE / 2));
+        }
         let EventKind::StepStarted(step) = &event.kind else { continue };
         if has_log(step) && args.step.as_ref().is_none_or(|wanted| *wanted == step.step) {
             started.push((event.run.clone(), step.step.clone(), step.execution, step.attempt));
         }
     }
-    if let (true, Some(step)) = (started.is_empty(), &args.step) {
+    if let (true, None, Some(step)) = (started.is_empty(), &asked, &args.step) {
         return Err(Error::not_found(
             format!("step `{}` has written nothing", crate::paint::escape_control_line(step)),
             "`skill_status` lists its last steps",
         ));
     }
     let mut told = Vec::new();
-    let mut room = WHOLE;
+    let mut room = WHOLE - asked.as_ref().map_or(0, |asked| asked.len().min(WHOLE));
     // The newest first: what does not fit is old.
     for (run, step, execution, attempt) in started.iter().rev().take(LOGS) {
         let (last, mut left_out) = journal.tail_of_log(run, (*execution, step), lines)?;
@@ -101,5 +108,10 @@ pub(super) fn read(server: &ServerState, args: &Args) -> Result<Told, Error> {
         }
         logs.push(log);
     }
-    Ok(Told { data: json!({ "logs": logs }), text: text.join("\n") })
+    let mut data = json!({ "logs": logs });
+    if let Some(asked) = asked {
+        text.push(format!("it asks:\n{}", budget::quoted(&asked)));
+        data["asked"] = asked.into();
+    }
+    Ok(Told { data, text: text.join("\n") })
 }

@@ -113,14 +113,14 @@ fn what_cannot_be_proposed_is_refused_with_what_to_do() {
     let desk = InboxView::with(&[("plan", PLAN)]);
     std::os::unix::fs::symlink("plan.yaml", desk.work().join("skills/link.yaml")).unwrap();
     let mut client = Client::new(&desk);
-    let long = "\n      # x".repeat(300);
+    let long = "\n      # x".repeat(9000);
     for (old, new, said) in [
         ("nothing of the kind", "x", "is not in the file"),
         ("a", "x", "times"),
         ("", "x", "is empty"),
         ("touch shipped", "touch \u{1b}[2J", "control character"),
         ("name: ship", "nam: ship", "would have errors"),
-        ("[][0]}", &format!("1}}{long}"), "that is too many to review"),
+        ("[][0]}", &format!("1}}{long}"), "that is too long to review"),
         ("touch shipped", "touch shipped", "the change would be invisible"),
     ] {
         let args = json!({ "skill": "plan", "old": old, "new": new, "about": "x" });
@@ -167,4 +167,67 @@ fn a_block_without_a_final_newline_is_patched() {
     assert_eq!(done.status(), "completed", "{}", done.text());
     desk.aye(&["patch", "last", "--yes"]).ok();
     assert_eq!(desk.read("skills/last.yaml"), skill.replace("[][0]", "7"));
+}
+
+/// A diff of 60 KiB is proposed, shown as a whole to the person, and written as it was shown.
+#[test]
+fn a_long_change_is_shown_in_full_and_the_answer_covers_it() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let before = file(&desk);
+    let lines = |count: usize| -> String {
+        (0..count).map(|n| format!("\n      # line {n} {}", "x".repeat(50))).collect()
+    };
+    let new = format!("{FIXED}{}", lines(850));
+    assert!(new.len() > 55_000, "{}", new.len());
+    let args = |new: &str| json!({ "skill": "plan", "about": "Long.", "old": "      result = {'sha': [][0]}", "new": new });
+    let mut client = Client::new(&desk);
+    let asks = client.call("skill_change", args(&new));
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    // A pause stays within its budget and says where the rest is.
+    let told = asks.ok();
+    assert!(told.to_string().len() <= 4096, "{}", told.to_string().len());
+    let cut = told["message_cut"].as_str().unwrap();
+    assert!(cut.contains("skill_logs with step `apply`"), "{cut}");
+    assert!(asks.text().contains("skill_logs with step `apply`"), "{}", asks.text());
+    let more = client.call("skill_logs", json!({ "execution_id": asks.id(), "step": "apply" }));
+    let more = more.ok();
+    let asked = more["asked"].as_str().unwrap();
+    assert!(asked.contains("| +      # line 80 xxx"), "{asked}");
+    // The person sees every line, and the answer is bound to them.
+    let listed = desk.aye(&["inbox"]).ok().stdout;
+    assert!(listed.contains("# line 849 xxx"), "{}", &listed[..2000]);
+    let whole = question(&desk);
+    assert!(whole["message"].as_str().unwrap().contains("| +      # line 849 xxx"));
+    let digest = whole["details"]["digest"].as_str().unwrap().to_owned();
+    let id = whole["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let done = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert_eq!(file(&desk), before.replace("      result = {'sha': [][0]}", &new));
+    // One line less is another question.
+    desk.write("skills/plan.yaml", &before);
+    let other = format!("{FIXED}{}", lines(849));
+    client.call("skill_change", args(&other)).ok();
+    assert_ne!(question(&desk)["details"]["digest"], digest.as_str());
+}
+
+/// What failed to be written is asked about again before it is tried again.
+#[test]
+fn an_assistant_does_not_retry_a_failed_change() {
+    let desk = InboxView::with(&[("plan", PLAN)]);
+    let mut client = Client::new(&desk);
+    let asks = client.call("skill_change", fix("The name is wrong."));
+    let theirs = file(&desk).replace("touch shipped", "touch shipped-by-ada");
+    let before = file(&desk);
+    desk.write("skills/plan.yaml", &theirs);
+    let id = question(&desk)["question"].as_str().unwrap().to_owned();
+    desk.aye(&["answer", &id, "proceed"]).ok();
+    let failed = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
+    assert_eq!(failed.status(), "failed", "{}", failed.text());
+    // It would succeed now, but nobody has agreed to that.
+    desk.write("skills/plan.yaml", &before);
+    let args = json!({ "execution_id": failed.id(), "step": "apply", "args": {} });
+    client.call("skill_retry_step", args);
+    assert_eq!(file(&desk), before);
+    assert!(!file(&desk).contains(FIXED));
 }

@@ -128,3 +128,20 @@ fn a_person_may_be_quicker() {
     let refused = client.call("skill_continue", late).refused();
     assert!(refused.contains("answered by") && refused.contains("(command)"), "{refused}");
 }
+
+#[test]
+fn a_line_that_is_not_json_and_an_unknown_method_are_told_what_is_wrong() {
+    let desk = InboxView::with(&[("go", GATE)]);
+    let mut client = Client::new(&desk);
+    for line in ["{\"jsonrpc\": \"2.0\", \"id\": 7, ", "hello", "[1, 2"] {
+        client.send_line(line);
+    }
+    client.send_line("");
+    let got = client.request("skills/run", json!({}));
+    assert_eq!(got["error"]["code"], -32601, "{got}");
+    assert_eq!(got["error"]["message"], "there is no method `skills/run`", "{got}");
+    let wrong = |line: &&String| line.contains("-32700");
+    assert_eq!(client.heard.iter().filter(wrong).count(), 3, "{:?}", client.heard);
+    // What comes after works.
+    assert_eq!(client.run("go").status(), "awaiting_confirmation");
+}
