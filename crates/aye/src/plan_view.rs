@@ -33,8 +33,11 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         };
         let _ = writeln!(text, "  {} {name}  {}", dim("concurrency:"), dim(&holder));
     }
+    if let Some(limit) = &plan.timeout {
+        let _ = writeln!(text, "  {}", dim(&format!("at most {limit} for the whole run")));
+    }
     for (number, step) in plan.steps.iter().enumerate() {
-        planned_step(number + 1, step, paint, &mut text);
+        planned_step(&numbered(number + 1), step, paint, &mut text);
     }
     if let Some(end) = &plan.end {
         let _ = writeln!(text, "     {} {end}", dim("ends in"));
@@ -48,20 +51,34 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
         let others = escape_control_line(&others.join(", "));
         let _ = writeln!(text, "     {} {others}", dim("other ends:"));
     }
+    if !plan.elsewhere.is_empty() {
+        let _ = writeln!(text, "  {}", dim("after a failure or another answer:"));
+    }
+    for step in &plan.elsewhere {
+        planned_step("   - ", step, paint, &mut text);
+    }
     if !plan.finally.is_empty() {
-        let _ = writeln!(text, "  {}", dim("finally, however it ends:"));
+        let within = plan.cleanup.iter().map(|limit| format!(" (at most {limit} in all)"));
+        let heading = format!("finally, however it ends{}:", within.collect::<String>());
+        let _ = writeln!(text, "  {}", dim(&heading));
     }
     for (number, step) in plan.finally.iter().enumerate() {
-        planned_step(plan.steps.len() + number + 1, step, paint, &mut text);
+        planned_step(&numbered(plan.steps.len() + number + 1), step, paint, &mut text);
     }
-    let inside = plan.steps.iter().chain(&plan.finally).filter(|step| step.holds != Some(false));
-    let inside: Vec<String> = inside
-        .filter_map(|step| Some(format!("questions {}", step.asks_inside.as_ref()?)))
-        .collect();
     let mut counts = vec![plural(plan.steps.len() + plan.finally.len(), "step")];
-    let mut inside = inside;
+    let mut inside: Vec<String> = Vec::new();
+    let certain = || plan.steps.iter().chain(&plan.finally).filter(|step| !step.is_left_out());
+    inside.extend(certain().filter_map(|step| step.asks_inside.as_ref()).map(asked_inside));
     if !plan.may_ask.is_empty() {
         inside.push(format!("further questions if it comes to `{}`", plan.may_ask.join("`, `")));
+    }
+    // Nobody is asked about a step of `finally`.
+    let failing: Vec<&str> = (plan.steps.iter().chain(&plan.elsewhere))
+        .filter(|step| step.asks_on_failure() && !step.is_left_out())
+        .map(|step| step.step.as_str())
+        .collect();
+    if !failing.is_empty() {
+        inside.push(format!("a question if `{}` fails", failing.join("` or `")));
     }
     match plan.questions {
         0 if inside.is_empty() => counts.push("no questions".to_owned()),
@@ -81,8 +98,16 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
     text
 }
 
+fn numbered(number: usize) -> String {
+    format!("{number:3}. ")
+}
+
+fn asked_inside(from: &String) -> String {
+    format!("questions {from}")
+}
+
 /// One step of a plan.
-fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut String) {
+fn planned_step(label: &str, step: &PlannedStep, paint: Paint, text: &mut String) {
     let dim = |text: &str| paint.text(Tone::Dim, text);
     let gate = if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
     let limit = match &step.timeout {
@@ -93,7 +118,7 @@ fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut Stri
         None => String::new(),
     };
     let name = paint.text(Tone::Strong, &step.step);
-    let _ = writeln!(text, "{number:3}. {name}{gate}{limit}");
+    let _ = writeln!(text, "{label}{name}{gate}{limit}");
     if let Some(condition) = &step.condition {
         let known = match step.holds {
             Some(true) => " (holds)",
@@ -109,7 +134,9 @@ fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut Stri
                 (Some(within), Some(then)) => format!("within {within}, then {then}"),
                 _ => "no time limit".to_owned(),
             };
-            let _ = writeln!(text, "       {}", dim(&escape_control_line(&waits)));
+            for rule in std::iter::once(&waits).chain(&step.rules) {
+                let _ = writeln!(text, "       {}", dim(&escape_control_line(rule)));
+            }
         }
         let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
         for line in part.iter().flat_map(|part| part.trim_end().lines()) {
@@ -117,6 +144,14 @@ fn planned_step(number: usize, step: &PlannedStep, paint: Paint, text: &mut Stri
             let _ = writeln!(text, "{}", line.trim_end());
             " ".clone_into(&mut mark);
         }
+    }
+    let mut inside = String::new();
+    step.inside.iter().for_each(|step| planned_step("  ", step, paint, &mut inside));
+    for line in inside.lines() {
+        let _ = writeln!(text, "     {line}");
+    }
+    if let Some(retry) = &step.retry {
+        let _ = writeln!(text, "     {}", dim(&escape_control_line(retry)));
     }
     if !step.otherwise.is_empty() {
         let otherwise = escape_control_line(&step.otherwise.join(", "));

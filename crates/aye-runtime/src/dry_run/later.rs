@@ -31,6 +31,11 @@ impl Later {
         Self(names)
     }
 
+    /// One more such name.
+    pub(super) fn add(&mut self, name: &str) {
+        self.0.insert(name.to_owned());
+    }
+
     /// Whether a template uses one.
     pub(super) fn is_used_in(&self, template: &str) -> bool {
         self.has_any(text::names_in_with(template, Some(&PythonExpressions)))

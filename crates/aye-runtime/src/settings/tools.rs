@@ -128,6 +128,14 @@ pub(super) struct ToolSection {
 }
 
 impl ToolSettings {
+    /// The time-out that is named for a tool: a command's own, or its server's.
+    pub fn timeout(&self, tool: &str) -> Option<Duration> {
+        match self.commands.get(tool) {
+            Some(command) => command.timeout,
+            None => self.servers.get(tool.split_once('.')?.0)?.timeout,
+        }
+    }
+
     pub(super) fn read(
         root: &Path,
         sections: BTreeMap<Spanned<String>, ToolSection>,

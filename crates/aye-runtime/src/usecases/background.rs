@@ -83,6 +83,7 @@ impl Runtime {
         starter: Option<String>,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<(), Error> {
+        prepared.must_have_results()?;
         let mut request = StartRequest::new(prepared, self);
         request.run = run;
         request.starter = starter.or(request.starter);

@@ -1,12 +1,12 @@
 //! Everything that can be known before a run: the skill, its inputs, the way
 //! it would take.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aye_core::diagnostic::{self, Diagnostic, Source};
 use aye_core::event::Range;
-use aye_core::flow::Flow;
+use aye_core::flow::{Flow, LeftOut};
 use aye_core::machine::StartError;
 use aye_core::nested::DEEPEST;
 use aye_core::skill::{Action, Body, Given, InputError, Inputs, Step, resolve_inputs};
@@ -14,8 +14,9 @@ use aye_core::text;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::compute::PythonExpressions;
 use crate::driver::{Skills as _, scope_of};
-use crate::dry_run::{self, Plan, Setting};
+use crate::dry_run::{self, Plan, Planned, Setting};
 use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::skills::{Reach, SkillFile};
@@ -153,15 +154,36 @@ impl Runtime {
         let refuses = |program: &str, cwd: Option<&str>| {
             dry_run::refusal(&policy, &self.directory, program, cwd)
         };
-        let (step_timeout, ask) = (self.settings.step_timeout, self.settings.ask);
-        let longest_step = self.settings.max_step_timeout;
-        let setting = Setting { step_timeout, longest_step, ask, refuses: &refuses };
-        let (range, environment) = (range.as_ref(), environment.as_deref());
-        let plan = dry_run::plan(&skill.flow, inputs, range, environment, &world, &setting);
+        let destructive = self.settings.tools.destructive();
+        let load = |skill: &str, file: &Path| {
+            let (mut flow, source) = self.load(skill, file, Reach::AnyFile).ok()?;
+            flow.mark_destructive(&destructive);
+            Some((flow, source.file.into()))
+        };
+        let setting = Setting {
+            step_timeout: self.settings.step_timeout,
+            longest_step: self.settings.max_step_timeout,
+            ask: self.settings.ask,
+            refuses: &refuses,
+            refuses_tool: &|tool| {
+                dry_run::tool_refusal(&self.settings.tools, &policy, &self.directory, tool)
+            },
+            tool_timeout: &|tool| self.settings.tools.timeout(tool),
+            load: &load,
+        };
+        let planned = Planned {
+            flow: &skill.flow,
+            file: &skill.path,
+            inputs,
+            range: range.as_ref(),
+            environment: environment.as_deref(),
+        };
+        let plan = dry_run::plan(&planned, &world, &setting);
         let mut plan = plan.map_err(|error| no_such_step(&error))?;
         if let (Some(name), Some(journal)) = (&plan.concurrency, self.journal_if_any()?) {
             plan.waits_for = journal.holder_of_name(name)?.map(|run| run.to_string());
         }
+        plan.warnings.extend(prepared.left_out().iter().map(needs));
         plan.warnings.extend(prepared.questions_left_out());
         Ok(plan)
     }
@@ -216,6 +238,31 @@ impl CheckedSkill {
 }
 
 impl Prepared {
+    /// What a part of a run is certain not to have.
+    fn left_out(&self) -> Vec<LeftOut> {
+        let range = self.range.as_ref();
+        range.map_or_else(Vec::new, |range| {
+            self.skill.flow.left_out(range, Some(&PythonExpressions))
+        })
+    }
+
+    /// Refuses a part of a run that is certain to fail for want of a result.
+    pub(super) fn must_have_results(&self) -> Result<(), Error> {
+        let missing = self.left_out();
+        let Some(first) = missing.first() else { return Ok(()) };
+        let flow = &self.skill.flow;
+        let givers = missing.iter().filter_map(|one| flow.find(&one.given_by));
+        let earliest = givers.min().map(|node| flow.nodes[node].step.name.as_str());
+        let begin = earliest.unwrap_or(&first.given_by);
+        let message: Vec<String> = missing.iter().map(needs).collect();
+        let hint = format!(
+            "begin earlier: `--from {begin}`; if a result may be missing, write \
+             `{} | default('')` where it is used",
+            first.result
+        );
+        Err(Error::usage(message.join("\n"), hint))
+    }
+
     /// A part of a run may begin behind the questions that lead up to it.
     pub fn questions_left_out(&self) -> Option<String> {
         let (flow, range) = (&self.skill.flow, self.range.as_ref()?);
@@ -235,6 +282,11 @@ impl Prepared {
             Range::Only(step) => format!("`{step}` alone leaves out {what}"),
         })
     }
+}
+
+fn needs(missing: &LeftOut) -> String {
+    let LeftOut { needed_by, result, given_by } = missing;
+    format!("{needed_by} needs `{result}`, and step `{given_by}`, which gives it, is left out")
 }
 
 /// The error for a range that begins where no run can begin.

@@ -152,6 +152,7 @@ impl Runtime {
         attended: bool,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<ActiveRun, Error> {
+        prepared.must_have_results()?;
         let flow = Arc::clone(&prepared.skill.flow);
         self.begin(StartRequest::new(prepared, self), flow, attended, warn)
     }

@@ -64,7 +64,8 @@ fn a_script_is_shown_as_it_would_run() {
     place.write("s.yaml", skill);
     let plan = place.aye(&["run", "s.yaml", "--dry-run", "--json"]).ok().json();
     assert_eq!(plan["steps"][0]["command"], "echo 'a; b'");
-    assert_eq!(plan["steps"][1]["command"], "echo {{ a }} {{ inputs.x }}");
+    // What is known is filled in beside what is not.
+    assert_eq!(plan["steps"][1]["command"], "echo {{ a }} 'a; b'");
     let run = place.aye(&["run", "s.yaml", "--json"]).ok().stdout;
     assert!(run.contains(r#""command":"echo 'a; b'""#), "{run}");
 }
@@ -96,6 +97,7 @@ fn the_plan_as_json() {
       "warnings": [
         "`wipe` is destructive and has no question before it",
         "`wipe` uses `rm -rf`",
+        "step `wipe` needs `seen`, and step `look`, which gives it, is left out",
         "`wipe` alone leaves out the question of `never` before it"
       ]
     }
@@ -124,6 +126,7 @@ fn a_part_of_the_plan() {
     2 steps, 1 question
     warning: `wipe` is destructive and has no question before it
     warning: `wipe` uses `rm -rf`
+    warning: step `wipe` needs `seen`, and step `look`, which gives it, is left out
     --- exit 0
     "#);
     let ran = place.aye(&["run", "plan.yaml", "--dry-run", "--from", "nevr"]);
@@ -204,8 +207,11 @@ steps:
          if inputs.quick (does not hold: would be skipped)
       5. wipe destructive
          ▸ for each item of {{ look }}:
-             wipe: ask Remove {{ item }}?
-               rm "{{ item }}"
+           wipe destructive at most DURATION (default)
+              ? Remove {{ item }}?
+                within DURATION, then no
+              ▸ rm "{{ item }}"
+              no -> the item is left out
       6. rest
          ▸ other.yaml
     6 steps, questions for each item of `wipe`, questions that `other.yaml` may ask
@@ -271,13 +277,14 @@ fn what_only_the_run_can_know_is_shown_as_written() {
       2. wipe at most DURATION (default)
          ▸ rm -rf "/srv/{{ place | default('') }}"
       3. say at most DURATION (default)
-         ▸ echo {{ 'found' if place is defined else 'lost' }} in {{ inputs.where }}
+         ▸ echo {{ 'found' if place is defined else 'lost' }} in stage
       4. maybe at most DURATION (default)
          if place is defined
          ▸ true
       5. each
          ▸ for each item of ["a","b"]:
-             inside: echo "{{ item | default('none') }}"
+           inside at most DURATION (default)
+              ▸ echo "{{ item | default('none') }}"
     5 steps, no questions
     warning: `wipe` uses `rm -rf`
     --- exit 0
@@ -376,4 +383,154 @@ states:
     let shown = place.aye(&["run", "q.yaml", "--dry-run"]).ok().stdout;
     assert!(shown.contains("? Go?\n       within 30s, then no\n"), "{shown}");
     assert!(shown.contains("? Sure?\n       no time limit\n"), "{shown}");
+}
+
+/// What a plain step says, wherever it stands.
+const FACTS: &str = "\
+name: facts
+timeout: 1h
+inputs: [{ name: where, default: stage }]
+steps:
+  - name: plain
+    command: no-such-program
+    args: ['{{ inputs.where }}']
+    retry: { attempts: 3, backoff: 5s }
+    on_error: ask
+    timeout: 10s
+    confirmation: { message: 'Go to {{ inputs.where }}?', type_to_confirm: '{{ inputs.where }}', by: human }
+  - name: each
+    foreach: [a, b]
+    parallel: 4
+    steps:
+      - name: inner
+        command: no-such-program
+        args: ['{{ inputs.where }}', '{{ item }}']
+        retry: { attempts: 3, backoff: 5s }
+        on_error: ask
+        timeout: 10s
+        confirmation: { message: 'Go to {{ inputs.where }}?', type_to_confirm: '{{ inputs.where }}', by: human }
+      - { name: block, compute: 'return 1' }
+      - name: deeper
+        foreach: [c]
+        as: other
+        steps:
+          - { name: fetch, command: curl, args: ['{{ other }}'] }
+          - { name: wipe, shell: 'rm -rf /srv/{{ inputs.where }}/{{ other }}', destructive: true }
+  - name: group
+    command: 'true'
+    condition: each != ''
+    then:
+      - { name: member, command: not-there-either, on_error: continue }
+  - { name: other, skill: other.yaml, inputs: { place: '{{ inputs.where }}' } }
+";
+
+const CALLED: &str = "\
+name: other
+inputs: [{ name: place }]
+initial: work
+states:
+  work: { command: echo, args: ['{{ inputs.place }}'], transitions: { success: done, failure: undo } }
+  undo: { command: no-such-undo, transitions: { success: done } }
+  done: { type: final }
+";
+
+#[test]
+fn a_step_says_the_same_wherever_it_stands() {
+    let place = Place::new();
+    place.write("facts.yaml", FACTS);
+    place.write("other.yaml", CALLED);
+    place.write(
+        "aye.toml",
+        "[policy]\nallow = [\"sh\", \"true\", \"echo\", \"no-such-program\", \"not-there-either\", \"no-such-undo\"]\n",
+    );
+    let plan = place.aye(&["run", "facts.yaml", "--dry-run", "--json"]).ok().json();
+    let (plain, each) = (&plan["steps"][0], &plan["steps"][1]);
+    let inner = &each["inside"][0];
+    for fact in ["message", "rules", "answer_within", "on_expiry", "timeout", "retry", "on_error"] {
+        assert!(!plain[fact].is_null(), "{fact}: {plan:#}");
+        assert_eq!(plain[fact], inner[fact], "{fact}: {plan:#}");
+    }
+    assert_eq!(plain["rules"][0], "type `stage` to agree");
+    assert_eq!(inner["command"], "no-such-program stage \"{{ item }}\"");
+    assert_eq!(plan["timeout"], "1h");
+    let shown = place.aye(&["run", "facts.yaml", "--dry-run"]).ok().stdout;
+    let parts = [
+        "at most 1h for the whole run\n",
+        "     ▸ for each item of [\"a\",\"b\"], 4 at once:\n       inner at most 10s\n          ? Go to stage?\n",
+        "            type `stage` to agree\n",
+        "          up to 3 attempts, 5s apart at first\n",
+        "failure -> a question, no -> the item is left out\n",
+        "       block at most 10s (default)\n",
+        "               ▸ rm -rf /srv/stage/{{ other }}\n",
+        "failure -> the next step\n",
+        "     ▸ other.yaml place=stage\n       work at most 2m (default)\n          ▸ echo stage\n",
+        ", 1 question, questions for each item of `each`, a question if `plain` fails\n",
+        "warning: `plain` cannot run: command `no-such-program` not found",
+        "warning: `inner` cannot run: command `no-such-program` not found",
+        "warning: `fetch` cannot run: command `curl` is not allowed",
+        "warning: `wipe` is destructive and has no question before it",
+        "warning: `wipe` uses `rm -rf`",
+        "warning: `member` cannot run: command `not-there-either` not found",
+        "warning: in `other.yaml`: `undo` cannot run: command `no-such-undo` not found",
+    ];
+    assert_says(&[(&shown, &parts)]);
+}
+
+#[test]
+fn steps_off_the_way_are_in_the_plan() {
+    let place = Place::new();
+    place.write(
+        "risks.yaml",
+        &RISKS.replace(
+            "rollback: { command: 'true'",
+            "rollback: { command: no-such-undo, retry: 2, on_error: ask",
+        ),
+    );
+    let plan = place.aye(&["run", "risks.yaml", "--dry-run"]).ok().stdout;
+    let parts = [
+        "after a failure or another answer:\n   - again\n     ? Look again?\n",
+        "   - rollback at most 2m (default)\n     ▸ no-such-undo\n     up to 2 attempts, 1s apart\n",
+        "a question if `rollback` fails",
+        "warning: `rollback` cannot run: command `no-such-undo` not found",
+    ];
+    assert_says(&[(&plan, &parts)]);
+}
+
+#[test]
+fn a_skill_that_calls_itself_is_planned_once() {
+    let place = Place::new();
+    place.write("s.yaml", "name: s\nsteps:\n- { name: a, command: echo, condition: env.NEVER is defined }\n- { name: b, skill: s.yaml }\n");
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    assert!(plan.contains("2 steps, questions that `s.yaml` may ask\n"), "{plan}");
+}
+
+#[test]
+fn a_program_behind_a_tool_and_questions_inside_a_handler_are_told() {
+    let place = Place::new();
+    place.write(
+        "aye.toml",
+        "[tools.gone]\ncommand = [\"no-such-tool\"]\n[tools.slow]\ncommand = [\"true\"]\ntimeout = \"7m\"\n",
+    );
+    place.write(
+        "s.yaml",
+        "\
+name: s
+initial: a
+cleanup: 3m
+states:
+  a: { tool: gone, on_error: fail, transitions: { success: done, failure: undo } }
+  undo: { foreach: [x], command: echo, confirmation: 'Undo {{ item }}?', transitions: { success: done } }
+  done: { type: final }
+finally:
+  - { name: b, tool: slow }
+",
+    );
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    let parts = [
+        "warning: `a` cannot call `gone`: command `no-such-tool` not found",
+        "further questions if it comes to `undo`",
+        "finally, however it ends (at most 3m in all):\n  2. b at most 7m (default)\n",
+    ];
+    assert_says(&[(&plan, &parts)]);
+    assert!(!plan.contains("no questions"), "{plan}");
 }
