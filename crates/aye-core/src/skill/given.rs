@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{did_you_mean, quote};
 use crate::secrets::Secrets;
 
+use super::inputs::{InputMismatch, text_of};
 use super::model::{InputSpec, InputType};
 
 /// An input as it was given.
@@ -49,6 +50,8 @@ pub enum InputError {
         name: String,
         /// What is wrong with it.
         problem: String,
+        /// The value allowed that was probably meant.
+        nearest: Option<String>,
     },
 }
 
@@ -66,7 +69,9 @@ impl InputError {
                 Some(format!("{takes}; declare it in the skill: {declare}"))
             }
             Self::Missing(name) => Some(format!("give it with `-i {name}=…`")),
-            Self::Invalid { .. } => None,
+            Self::Invalid { nearest, .. } => {
+                nearest.as_ref().map(|near| format!("did you mean `{near}`?"))
+            }
         }
     }
 }
@@ -100,14 +105,17 @@ pub fn resolve_inputs(
                 None => Ok(Value::Null),
             },
         };
-        match value.and_then(|value| check(spec, value)) {
+        let checked = value.map_err(|problem| (problem, None)).and_then(|value| check(spec, value));
+        match checked {
             Ok(value) => {
                 if let (InputType::Secret, Value::String(text)) = (spec.kind, &value) {
                     inputs.secrets.insert(name.clone(), text.clone());
                 }
                 inputs.values.insert(name, value);
             }
-            Err(problem) => errors.push(InputError::Invalid { name, problem }),
+            Err((problem, nearest)) => {
+                errors.push(InputError::Invalid { name, problem, nearest });
+            }
         }
     }
     let known: Vec<String> = specs.iter().map(|spec| spec.name.value.clone()).collect();
@@ -174,10 +182,32 @@ fn coerce(kind: InputType, value: Value) -> Result<Value, String> {
 }
 
 /// Checks type, `enum` and `match`; an optional input may be nothing.
-fn check(spec: &InputSpec, value: Value) -> Result<Value, String> {
+/// What is wrong names the value, and the one that was probably meant.
+fn check(spec: &InputSpec, value: Value) -> Result<Value, (String, Option<String>)> {
     if value.is_null() && !spec.required {
         return Ok(value);
     }
-    spec.check(&value).map_err(|mismatch| mismatch.to_string())?;
-    Ok(value)
+    let Err(mismatch) = spec.check(&value) else { return Ok(value) };
+    if spec.kind == InputType::Secret {
+        return Err((mismatch.to_string(), None));
+    }
+    let given = text_of(&value);
+    let nearest = match mismatch {
+        InputMismatch::Enum { .. } => meant(&given, &spec.choices),
+        InputMismatch::Type { .. } | InputMismatch::Pattern { .. } => None,
+    };
+    Err((format!("{} {mismatch}", quote(&given)), nearest))
+}
+
+/// The one of these values that a text is a slip for, or the beginning of.
+fn meant(given: &str, choices: &[Value]) -> Option<String> {
+    let choices: Vec<String> = choices.iter().map(text_of).collect();
+    let folded = given.to_lowercase();
+    let begins =
+        |choice: &&String| given.chars().count() > 1 && choice.to_lowercase().starts_with(&folded);
+    let mut begun = choices.iter().filter(begins);
+    match (begun.next(), begun.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => did_you_mean(given, choices.iter().map(String::as_str)).map(str::to_owned),
+    }
 }

@@ -72,7 +72,7 @@ impl InputSpec {
             return Err(InputMismatch::Type { expected: self.kind, found: found(value) });
         }
         if !self.choices.is_empty() && !self.choices.contains(value) {
-            let shown: Vec<String> = self.choices.iter().map(plain).collect();
+            let shown: Vec<String> = self.choices.iter().map(text_of).collect();
             let allowed = quote_list(shown.iter().map(String::as_str), "or");
             return Err(InputMismatch::Enum { allowed });
         }
@@ -89,7 +89,8 @@ impl InputSpec {
     }
 }
 
-fn plain(value: &Value) -> String {
+/// A value as people write it.
+pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

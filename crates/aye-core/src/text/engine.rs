@@ -84,6 +84,14 @@ fn method(
     if value.is_undefined() {
         return Err(ErrorKind::UndefinedError.into());
     }
+    // An input that was not given is `none`, and has no value all the same.
+    if let ("get", [key, default]) = (name, args)
+        && state.lookup("inputs").is_some_and(|inputs| inputs == *value)
+    {
+        let found = value.get_item(key)?;
+        let missing = found.is_none() || found.is_undefined();
+        return Ok(if missing { default.clone() } else { found });
+    }
     if name == "format" {
         functions::check_format(value, args)?;
     }

@@ -21,6 +21,13 @@ class Mapping(dict):
             raise AttributeError(f"the mapping has no key '{name}'; it has: {keys}") from None
 
 
+class Inputs(Mapping):
+    # One that was not given is None, and has no value all the same.
+    def get(self, name, default=None):
+        value = super().get(name)
+        return default if value is None else value
+
+
 def wrap(value):
     if isinstance(value, dict):
         return Mapping((key, wrap(item)) for key, item in value.items())
@@ -74,6 +81,8 @@ class Memory:
 try:
     tree = ast.parse(given["code"], "<compute>")
     names = {key: wrap(value) for key, value in given["context"].items()}
+    if isinstance(names.get("inputs"), Mapping):
+        names["inputs"] = Inputs(names["inputs"])
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for name in used - set(names):
         if name in INSIDE:

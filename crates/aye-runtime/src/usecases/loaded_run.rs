@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aye_core::event::{Event, Range};
 use aye_core::flow::Flow;
+use aye_core::id::RunId;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
@@ -47,6 +48,21 @@ pub struct LoadedRun {
     pub state: State,
     text: String,
     events: Vec<Event>,
+}
+
+impl Runtime {
+    /// The secrets that have to be given again to drive a run, or the one around
+    /// it; none where that cannot be told.
+    pub fn lost_secrets(&self, run: &RunId) -> Vec<String> {
+        let lost = || -> Result<Vec<String>, Error> {
+            let journal = self.journal()?;
+            let row = journal.find_run(run.as_str())?;
+            let row = journal.outermost(run)?.unwrap_or(row);
+            let loaded = journal.load(&row, &self.at(&row.workspace)?)?;
+            Ok(loaded.lost_secrets().map(str::to_owned).collect())
+        };
+        lost().unwrap_or_default()
+    }
 }
 
 impl LoadedRun {

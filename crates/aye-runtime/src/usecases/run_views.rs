@@ -2,7 +2,7 @@
 
 use aye_core::event::{Event, PauseReason};
 use aye_core::id::RunId;
-use aye_core::journal::{State, StepRecord};
+use aye_core::journal::{Phase, State, StepRecord};
 use aye_core::nested::Parent;
 use aye_core::question::Question;
 
@@ -30,6 +30,8 @@ pub struct OpenQuestion {
     pub rests: bool,
     /// The runs around it, from the outside in.
     pub around: Vec<Parent>,
+    /// Everyone who has agreed so far, where several people have to.
+    pub agreed: Vec<String>,
 }
 
 /// Where a run stands, with the oldest question in it that nobody has answered.
@@ -129,12 +131,25 @@ pub(super) fn open_questions_after(
 /// A question with what its row does not have.
 pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQuestion, Error> {
     let driven = store.is_driven(&row.run)?;
+    let question = store.asked(&row.id)?;
+    let several = question.as_ref().is_some_and(|question| question.approvals > 1);
     Ok(OpenQuestion {
-        question: store.asked(&row.id)?,
+        agreed: if several { agreed(store, &row)? } else { Vec::new() },
+        question,
         driven,
         rests: !driven && rests(store, &row.run)?,
         around: store.place_of(&row.run)?,
         row,
+    })
+}
+
+/// Who has agreed to a question so far.
+fn agreed(store: &dyn Store, row: &QuestionRow) -> Result<Vec<String>, Error> {
+    // A journal that cannot be read is told where the run is.
+    let state = State::fold(&store.events(&row.run, 0)?).ok();
+    Ok(match state.map(|state| state.phase) {
+        Some(Phase::Asking { question, agreed, .. }) if question.id == row.id => agreed,
+        _ => Vec::new(),
     })
 }
 

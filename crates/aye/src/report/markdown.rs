@@ -1,9 +1,10 @@
 //! A run as Markdown, for a ticket, a chat or a page.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use aye_core::event::{ProcessRecord, StartedBy};
-use aye_core::journal::StepStatus;
+use aye_core::journal::{StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -77,41 +78,43 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
     text
 }
 
+/// One step of a run as Markdown, in full.
+pub fn step_markdown(story: &RunHistory, step: &str) -> String {
+    let state = &story.state;
+    let mut text = format!(
+        "# {}: {}\n\nA step of run `{}`.\n\n| step | status | took | |\n|---|---|---|---|\n",
+        words(&state.started.skill),
+        words(step),
+        state.run
+    );
+    let Some((name, record)) = state.steps.get_key_value(step) else {
+        let word = unreached_word(state);
+        let _ = writeln!(text, "| {} | {word} | | |", cell(step));
+        return text;
+    };
+    row(story, name, record, "", &mut text);
+    let mut told = String::new();
+    details_of(story, name, record, &History::of(&story.events), "", &mut told);
+    if !told.is_empty() {
+        let _ = write!(text, "\n## Details\n{told}");
+    }
+    let said = record.process.as_ref().map_or("", ProcessRecord::said).trim_end();
+    if !said.is_empty() {
+        let _ = writeln!(text, "\n## The end of its output\n\n{}", fenced("text", said));
+    }
+    let decided: Vec<String> = (decisions(story).iter())
+        .filter(|decision| decision.step == step)
+        .map(|decision| format!("- {}\n", words(&decision.words())))
+        .collect();
+    if !decided.is_empty() {
+        let _ = write!(text, "\n## Decisions\n\n{}", decided.concat());
+    }
+    text
+}
+
 fn rows(story: &RunHistory, path: &str, text: &mut String) {
     for (name, step) in &*story.state.steps {
-        let status = shown_status(&story.state, step);
-        let mark = match status {
-            StepStatus::Completed => "✓",
-            StepStatus::Skipped => "–",
-            StepStatus::Waiting | StepStatus::Running => "…",
-            StepStatus::Unknown | StepStatus::Interrupted => "?",
-            StepStatus::Failed | StepStatus::TimedOut | StepStatus::Cancelled => "✗",
-        };
-        let took = took(step).map(duration).unwrap_or_default();
-        let mut about = Vec::new();
-        if step.attempt > 1 {
-            about.push(format!("attempt {}", step.attempt));
-        }
-        if step.visits > 1 {
-            about.push(format!("visit {}", step.visits));
-        }
-        about.extend(step.message.clone().or_else(|| step.note.clone()));
-        let timed_out = step.status == StepStatus::TimedOut;
-        about.extend(step.process.as_ref().filter(|_| timed_out).and_then(ended_words));
-        about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
-        let _ = writeln!(
-            text,
-            "| {}{} | {mark} {} | {took} | {} |",
-            cell(path),
-            cell(name),
-            status.word(),
-            cell(&about.join(", "))
-        );
-        for inside in story.inside_of(name, step) {
-            let parent = inside.state.started.parent.as_ref();
-            let label = parent.map(|parent| parent.label()).unwrap_or_default();
-            rows(inside, &format!("{path}{label}/"), text);
-        }
+        row(story, name, step, path, text);
     }
     let word = unreached_word(&story.state);
     for name in story.unreached() {
@@ -119,21 +122,68 @@ fn rows(story: &RunHistory, path: &str, text: &mut String) {
     }
 }
 
+/// A step, and the steps of the runs inside it.
+fn row(story: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut String) {
+    let status = shown_status(&story.state, step);
+    let mark = match status {
+        StepStatus::Completed => "✓",
+        StepStatus::Skipped => "–",
+        StepStatus::Waiting | StepStatus::Running => "…",
+        StepStatus::Unknown | StepStatus::Interrupted => "?",
+        StepStatus::Failed | StepStatus::TimedOut | StepStatus::Cancelled => "✗",
+    };
+    let took = took(step).map(duration).unwrap_or_default();
+    let mut about = Vec::new();
+    if step.attempt > 1 {
+        about.push(format!("attempt {}", step.attempt));
+    }
+    if step.visits > 1 {
+        about.push(format!("visit {}", step.visits));
+    }
+    about.extend(step.message.clone().or_else(|| step.note.clone()));
+    let timed_out = step.status == StepStatus::TimedOut;
+    about.extend(step.process.as_ref().filter(|_| timed_out).and_then(ended_words));
+    about.extend(step.process.as_ref().and_then(ProcessRecord::left_behind));
+    let _ = writeln!(
+        text,
+        "| {}{} | {mark} {} | {took} | {} |",
+        cell(path),
+        cell(name),
+        status.word(),
+        cell(&about.join(", "))
+    );
+    for inside in story.inside_of(name, step) {
+        let parent = inside.state.started.parent.as_ref();
+        let label = parent.map(|parent| parent.label()).unwrap_or_default();
+        rows(inside, &format!("{path}{label}/"), text);
+    }
+}
+
 /// What each step did, what was done about it, and what it wrote at last.
 fn details(story: &RunHistory, path: &str, text: &mut String) {
     let histories = History::of(&story.events);
     for (name, step) in &*story.state.steps {
-        let history = histories.get(name);
-        let lines: Vec<String> = history.map(told).unwrap_or_default();
-        if !lines.is_empty() {
-            let _ = writeln!(text, "\n### {}{}\n", words(path), words(name));
-            lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-        }
-        for inside in story.inside_of(name, step) {
-            let parent = inside.state.started.parent.as_ref();
-            let label = parent.map(|parent| parent.label()).unwrap_or_default();
-            details(inside, &format!("{path}{label}/"), text);
-        }
+        details_of(story, name, step, &histories, path, text);
+    }
+}
+
+fn details_of(
+    story: &RunHistory,
+    name: &str,
+    step: &StepRecord,
+    histories: &HashMap<String, History>,
+    path: &str,
+    text: &mut String,
+) {
+    let lines: Vec<String> = histories.get(name).map(told).unwrap_or_default();
+    if !lines.is_empty() {
+        let _ = writeln!(text, "\n### {}{}\n", words(path), words(name));
+        lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    for inside in story.inside_of(name, step) {
+        let parent = inside.state.started.parent.as_ref();
+        let label = parent.map(|parent| parent.label()).unwrap_or_default();
+        details(inside, &format!("{path}{label}/"), text);
     }
 }
 

@@ -36,13 +36,13 @@ pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, StepSource, event_json, output_json, result_json};
 pub use leads::lead_words;
 pub use live::LiveReport;
-pub use markdown::markdown;
+pub use markdown::{markdown, step_markdown};
 pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
 pub use story::{Now, step_story, story};
-pub use summary::{Around, answer_command, standing, stopped, summary};
+pub use summary::{Around, answer_command, given_again, standing, stopped, summary};
 pub use timeline::{Decision, decisions, ran_for, stopped_inside, took};
 
 /// A line with what stands in front of it, the further in the more; the items

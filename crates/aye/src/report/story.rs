@@ -198,26 +198,29 @@ fn beneath(history: &History, step: &StepRecord) -> Vec<String> {
     let last = history.attempts().last();
     let command = last.and_then(|attempt| attempt.command.as_deref());
     lines.extend(command.map(command_lines).map(|lines| few(lines, "lines")).unwrap_or_default());
-    // What stands on the step's own line is the last attempt; these led there.
+    // What stands on the step's own line is the last attempt; these led there, the last of many.
     let count = history.attempts().count();
-    let mut told = 0;
+    let left_out = count.saturating_sub(EARLIER + 1);
+    if left_out > 0 {
+        lines.push(format!("{} before these", plural(left_out, "attempt")));
+    }
     let mut seen = 0;
     for entry in &history.entries {
         match entry {
             Entry::Attempt(attempt) => {
                 seen += 1;
-                if seen < count && told < EARLIER {
-                    told += 1;
-                    lines.push(format!("{}: {}", numbered(attempt), attempt.words()));
-                    lines.extend(quoted(attempt.last_lines(2)));
+                if seen <= left_out || seen == count {
+                    continue;
                 }
+                lines.push(format!("{}: {}", numbered(attempt), attempt.words()));
+                let other = attempt.command.as_deref().filter(|other| Some(*other) != command);
+                let other = other.map(command_lines).map(|lines| few(lines, "lines"));
+                lines.extend(other.unwrap_or_default().into_iter().map(|line| format!("  {line}")));
+                lines.extend(quoted(attempt.last_lines(2)));
             }
             Entry::Note(note) if !note.asked => lines.extend(note_lines(note)),
             Entry::Note(_) => {}
         }
-    }
-    if let Some(more @ 1..) = count.checked_sub(told + 1) {
-        lines.push(format!("{more} more attempts"));
     }
     let mut message = step.message.iter().chain(&step.note).flat_map(|message| message.lines());
     message.next();

@@ -20,8 +20,14 @@ use super::asked::first_words;
 use super::step_line::has_name;
 
 /// What happened, in a few lines.
-pub fn summary(state: &State, outcome: Outcome, inside: Option<u32>, paint: Paint) -> String {
-    let around = Around { outer: &state.run, driven: false, waiting: 0, inside };
+pub fn summary(
+    state: &State,
+    outcome: Outcome,
+    inside: Option<u32>,
+    lost: &[String],
+    paint: Paint,
+) -> String {
+    let around = Around { outer: &state.run, driven: false, waiting: 0, inside, lost };
     told(state, outcome, around, paint)
 }
 
@@ -41,10 +47,13 @@ pub struct Around<'a> {
     pub waiting: u32,
     /// What [`stopped`] says of the runs inside it.
     pub inside: Option<u32>,
+    /// The secrets that have to be given again to drive it.
+    pub lost: &'a [String],
 }
 
 fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
-    let Around { outer, driven, waiting, inside } = around;
+    let Around { outer, driven, waiting, inside, lost } = around;
+    let again = given_again(lost);
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
@@ -75,7 +84,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 }
                 // Its results so far are kept; a change of the skill needs a new run.
                 let again = match state.failed_step() {
-                    Some(_) if record.execution > 0 => format!("aye retry {run}"),
+                    Some(_) if record.execution > 0 => format!("aye retry {run}{again}"),
                     // What could not even be written down needs a change of the skill.
                     Some(_) | None => run_command(state),
                 };
@@ -90,11 +99,14 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             let rests = !driven && state.paused == Some(PauseReason::Resting);
             let why = match &state.phase {
                 Phase::Asking { question, agreed, .. } => {
-                    let go_on = if driven || rests || outer != run { "" } else { " --resume" };
-                    next.push(("answer", answer_command(question) + go_on));
+                    let go_on = match driven || rests || outer != run {
+                        true => String::new(),
+                        false => format!(" --resume{again}"),
+                    };
+                    next.push(("answer", answer_command(question) + &go_on));
                     next.push(("inbox", "aye inbox".to_owned()));
                     if !driven && !rests {
-                        next.push(("wait", format!("aye resume {outer} --detach")));
+                        next.push(("wait", format!("aye resume {outer} --detach{again}")));
                     }
                     let agreed = match (agreed.len(), question.approvals) {
                         (0, _) => String::new(),
@@ -109,7 +121,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 {
                     next.push(("answer", "aye inbox".to_owned()));
                     if !driven && !rests {
-                        next.push(("wait", format!("aye resume {outer} --detach")));
+                        next.push(("wait", format!("aye resume {outer} --detach{again}")));
                     }
                     format!("waits for an answer inside `{step}`")
                 }
@@ -143,7 +155,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             };
             next.push(match driven {
                 true => ("watch", format!("aye watch {run}")),
-                false => ("resume", format!("aye resume {outer}")),
+                false => ("resume", format!("aye resume {outer}{again}")),
             });
             next.push(("cancel", format!("aye cancel {outer}")));
             let mark = match (driven, &state.phase) {
@@ -179,6 +191,11 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             writeln!(text, "  {}  {command}", paint.text(Tone::Dim, &format!("{what:widest$}")));
     }
     text
+}
+
+/// The secrets that the journal does not keep, as they are given again.
+pub fn given_again(lost: &[String]) -> String {
+    lost.iter().map(|name| format!(" -i {}=…", shell_word(&escape_control_line(name)))).collect()
 }
 
 /// What to type to answer a question, with all that a yes takes. A text that

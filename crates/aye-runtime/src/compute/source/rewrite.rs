@@ -26,6 +26,8 @@ pub(in super::super) const METHODS: [&str; 11] = [
     "update",
     "values",
 ];
+/// The inputs that were given.
+const GIVEN: &str = "{__k: __v for __k, __v in inputs.items() if __v is not None}";
 /// Types whose methods are handed on (`key=str.lower`).
 const TYPES: [&str; 3] = ["dict", "list", "str"];
 
@@ -192,6 +194,16 @@ impl Editor<'_> {
         }
     }
 
+    /// `inputs` in `inputs.get(name, default)`: one that was not given is None,
+    /// and has no value all the same.
+    fn default_of_input(&self, call: &ExprCall) -> Option<TextRange> {
+        let Expr::Attribute(attribute) = &*call.func else { return None };
+        let Expr::Name(name) = &*attribute.value else { return None };
+        let inputs = name.id == "inputs" && self.analyze.is_free("inputs");
+        let get = attribute.attr.as_str() == "get" && call.arguments.args.len() == 2;
+        (inputs && get).then(|| name.range())
+    }
+
     fn call(&mut self, call: &ExprCall) {
         let whole = call.range();
         match &*call.func {
@@ -238,6 +250,8 @@ impl Editor<'_> {
                     self.around(whole, name, &call, comma);
                     self.replace(open, open + 1, "");
                     self.visit_expr(&attribute.value);
+                } else if let Some(inputs) = self.default_of_input(call) {
+                    self.replace(inputs.start().to_usize(), inputs.end().to_usize(), GIVEN);
                 } else {
                     self.visit_expr(&attribute.value);
                 }

@@ -11,6 +11,7 @@ use aye_core::question::{Answer, AnswerScope, Channel, Edits, FixScope, Question
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use crate::cli::{Context, environment, say};
@@ -20,13 +21,14 @@ use crate::prompt::key::Key;
 use crate::prompt::{
     AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
 };
-use crate::report::event_json;
+use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::usecases::{
     JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription, TextArguments,
 };
 
+use super::answer_secrets::secrets_to_resume;
 use super::changes::Changes;
 use super::drive::warn;
 use super::output::{print_line, tell_people};
@@ -66,6 +68,9 @@ pub struct AnswerArgs {
     /// Resume the run if no process drives it
     #[arg(long)]
     pub resume: bool,
+    /// With `--resume`: set a secret input again, NAME=VALUE
+    #[arg(short, long = "input", value_name = "NAME=VALUE", requires = "resume")]
+    pub inputs: Vec<String>,
     /// Never ask on this terminal
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
@@ -85,6 +90,7 @@ impl AnswerArgs {
             remember: None,
             changes: Changes::default(),
             resume: false,
+            inputs: Vec::new(),
             no_input: false,
             opened_with: Some(Key::Enter),
         }
@@ -108,6 +114,10 @@ pub(super) enum Came {
 }
 
 pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
+    let secrets = match secrets_to_resume(args, context)? {
+        Ok(secrets) => secrets,
+        Err(code) => return Ok(code),
+    };
     let (row, question, came) = answer(args, context)?;
     match came {
         Came::Taken { label, undriven } => {
@@ -121,7 +131,7 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
                     escape_control_line(&label)
                 ))?;
             }
-            if undriven { go_on(&row, args, context) } else { Ok(0) }
+            if undriven { go_on(&row, args, secrets, context) } else { Ok(0) }
         }
         Came::Left => Ok(5),
         Came::Stopped(signal) => Ok(u8::try_from(128 + signal).unwrap_or(1)),
@@ -492,7 +502,12 @@ impl RemoteQuestion for Journalled<'_> {
 }
 
 /// Nobody drives the run: offers to.
-fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
+fn go_on(
+    row: &RunRow,
+    args: &AnswerArgs,
+    secrets: IndexMap<String, String>,
+    context: &Context,
+) -> Result<u8, Error> {
     // With a guard, which ends what we start, the person resumes it: the run
     // came to rest after we had looked.
     let guarded = aye_process::guard::pid() != 0;
@@ -500,14 +515,20 @@ fn go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<u8, Error
         take_up(row, context)?;
         return Ok(0);
     }
-    if args.resume || wants_to_go_on(row, args, context)? {
+    if args.resume {
+        // What the answer led to is in the journal; the run is the same.
+        let row = context.resumable(row.id.as_str())?.row;
+        return resume::resume_here(row, secrets, false, context);
+    }
+    if wants_to_go_on(row, args, context)? {
         let run = row.id.to_string();
         let shown = ShownOutput { output: context.output };
         let (inputs, no_input, detach) = (Vec::new(), false, false);
         let args = ResumeArgs { run, inputs, no_input, detach, shown };
         return resume::run(&args, context);
     }
-    let words = format!("no process drives the run; resume it with: aye resume {}", row.id);
+    let again = given_again(&context.lost_secrets(&row.id));
+    let words = format!("no process drives the run; resume it with: aye resume {}{again}", row.id);
     tell_people(&words, context)?;
     Ok(0)
 }

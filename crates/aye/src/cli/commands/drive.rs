@@ -102,7 +102,8 @@ pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, insid
     if context.json || (context.verbosity == Verbosity::Quiet && well) {
         return;
     }
-    say(&summary(state, outcome, inside, context.paint_err));
+    let lost = if well { Vec::new() } else { context.lost_secrets(&state.run) };
+    say(&summary(state, outcome, inside, &lost, context.paint_err));
 }
 
 /// Who looks at a report.

@@ -4,6 +4,7 @@
 //! Touches the terminal and standard output; nothing here decides what a run does.
 
 pub(super) mod answer;
+mod answer_secrets;
 pub(super) mod audit;
 pub(super) mod auth;
 pub(super) mod cancel;

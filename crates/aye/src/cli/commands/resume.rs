@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::cli::{Context, environment};
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{LoadedRun, ResumeRequest};
+use aye_runtime::usecases::{LoadedRun, ResumeRequest, RunRow};
 
 use super::background::tell;
 use super::drive::{AskMode, drive, warn};
@@ -49,12 +49,22 @@ pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
         Ok(secrets) => secrets,
         Err(code) => return Ok(code),
     };
-    let row = run.row;
     if args.detach {
+        let row = run.row;
         context.resume_detached(&row, secrets, &mut |warning| warn(&warning, context))?;
         return tell(&row.id, &row.skill, context).map(|()| 0);
     }
-    let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
+    resume_here(run.row, secrets, args.no_input, context)
+}
+
+/// Drives a run that nobody drives.
+pub(super) fn resume_here(
+    row: RunRow,
+    secrets: IndexMap<String, String>,
+    no_input: bool,
+    context: &Context,
+) -> Result<u8, Error> {
+    let ask_mode = if no_input { AskMode::Nobody } else { AskMode::Here };
     let there = context.at(&row.workspace)?;
     let request = ResumeRequest { row, secrets, attended: ask_mode.is_attended(context) };
     let active = context.resume(&request, &mut |warning| warn(&warning, context))?;

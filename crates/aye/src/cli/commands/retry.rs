@@ -83,6 +83,7 @@ fn as_answer(args: &RetryArgs, question: &QuestionRow) -> AnswerArgs {
         remember: args.remember.map(Some),
         no_input: args.no_input,
         resume: true,
+        inputs: args.inputs.clone(),
         opened_with: None,
         ..AnswerArgs::asking(question.id.as_str())
     }

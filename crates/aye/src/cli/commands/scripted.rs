@@ -18,7 +18,6 @@ use serde_json::json;
 use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
-use crate::report::Verbosity;
 use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 
@@ -234,7 +233,8 @@ fn unattended(why: &str, question: &Question) -> Error {
 /// One line that stays on the terminal: the question and what became of it.
 fn closing(question: &Question, taken: &Taken, after: Duration, context: &Context) {
     let Taken { value, how, .. } = taken;
-    if context.verbosity == Verbosity::Quiet || context.json {
+    // What was decided is said with `-q`, too.
+    if context.json {
         return;
     }
     let paint = context.paint_err;

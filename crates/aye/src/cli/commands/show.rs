@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::paint::escape_control_line;
 use crate::report::{
-    Around, Now, decisions, markdown, ran_for, standing, step_story, stopped_inside,
+    Around, Now, decisions, markdown, ran_for, standing, step_markdown, step_story, stopped_inside,
 };
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{
@@ -39,12 +39,14 @@ pub struct ShowArgs {
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     let RunDetails { history: story, outer, driven, waiting } =
         context.journal()?.details(&args.run)?;
-    let around = Around { outer: &outer, driven, waiting, inside: stopped_inside(&story) };
+    let lost = if driven { Vec::new() } else { context.lost_secrets(&outer) };
+    let inside = stopped_inside(&story);
+    let around = Around { outer: &outer, driven, waiting, inside, lost: &lost };
     let process = |run: &RunId, execution| process_of(run, execution);
     let now = Now { time: context.now(), driven, process: &process };
     if let Some(step) = &args.step {
         if let Some((inside, step)) = story.find(step) {
-            return show_step(inside, step, now, context);
+            return show_step(inside, step, args.markdown, now, context);
         }
         let inside = story.find_inside(step).ok_or_else(|| no_such_step(&story, step))?;
         let run_inside = inside.state.run.to_string();
@@ -84,7 +86,17 @@ fn is_news(row: &MessageRow) -> bool {
 }
 
 /// One step in full.
-fn show_step(story: &RunHistory, step: &str, now: Now<'_>, context: &Context) -> Result<u8, Error> {
+fn show_step(
+    story: &RunHistory,
+    step: &str,
+    as_markdown: bool,
+    now: Now<'_>,
+    context: &Context,
+) -> Result<u8, Error> {
+    if as_markdown && !context.json {
+        print(&step_markdown(story, step))?;
+        return Ok(0);
+    }
     if !context.json {
         print_words(&step_story(story, step, now, context.paint_out))?;
         return Ok(0);

@@ -183,3 +183,33 @@ steps:
     place.aye(&["run", "s.yaml", "-i", "dir=here"]).ok();
     assert!(place.work().join("here").exists());
 }
+
+/// Python's `get` takes its default for an input that was not given, wherever it stands.
+#[test]
+fn the_default_of_get_counts_for_an_input_that_was_not_given() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "\
+name: s
+inputs: [{ name: note }, { name: count, type: integer }]
+steps:
+  - { name: block, compute: \"result = inputs.get('note', 'none').upper() + str(inputs.get('count', 0) + 1)\" }
+  - { name: real, python: true, compute: \"result = inputs.get('note', 'none') + str(inputs.get('count') is None)\" }
+  - { name: template, command: echo, args: [\"{{ inputs.get('note', 'none') }}\"] }
+  - { name: expression, command: echo, args: [\"{{ [x for x in inputs.get('note', 'none')][0] }}\"] }
+  - { name: same, compute: \"result = [inputs.note, inputs['note'], inputs.get('note')]\" }
+outputs:
+  - { name: all, value: '{{ block }} {{ real }} {{ template }} {{ expression }} {{ same }}' }
+",
+    );
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    let all = "all: NONE1 noneTrue none n [None, None, None]";
+    assert!(
+        ran.stderr.contains(all) || ran.stderr.contains(&all.replace("None", "null")),
+        "{}",
+        ran.all()
+    );
+    let ran = place.aye(&["run", "s.yaml", "-i", "note=x", "-i", "count=2"]).ok();
+    assert!(ran.stderr.contains("all: X3 xFalse x x "), "{}", ran.all());
+}

@@ -51,13 +51,21 @@ fn what_is_wrong_is_said_all_at_once() {
         ["-i", "comit=abc", "-i", "commit=xyz", "-i", "environment=moon", "-i", "count=many"];
     assert_snapshot!(place.aye(&[&["run", "takes.yaml"], &wrong[..]].concat()).all(), @r"
     --- stderr
-    error: input `commit`: does not match `^[0-9a-f]+$`
-           input `environment`: must be `stage` or `production`
+    error: input `commit`: `xyz` does not match `^[0-9a-f]+$`
+           input `environment`: `moon` must be `stage` or `production`
            input `count`: `many` is not a whole number
            the skill has no input `comit`
     hint: did you mean `commit`?
     --- exit 2
     ");
+    for given in ["prod", "prodution", "PRODUCTION"] {
+        let input = format!("environment={given}");
+        let said = place.aye(&["run", "takes.yaml", "-i", "commit=0", "-i", &input]).stderr;
+        let expected = format!(
+            "error: input `environment`: `{given}` must be `stage` or `production`\nhint: did you mean `production`?\n"
+        );
+        assert_eq!(said, expected);
+    }
     assert_snapshot!(place.aye(&["run", "takes.yaml", "-i", "commit"]).all(), @r"
     --- stderr
     error: `commit` is not an input

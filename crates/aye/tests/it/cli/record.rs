@@ -432,3 +432,35 @@ fn an_item_is_shown_and_its_logs_are_told_by_its_name() {
         assert_eq!(none.code, 3, "{}", none.all());
     }
 }
+
+/// A loop of many visits: the last ones are told, and commands that were different.
+#[test]
+fn an_overview_shows_the_last_attempts_and_other_commands() {
+    let place = Place::new();
+    place.write(
+        "loop.yaml",
+        "\
+name: loop
+initial: count
+states:
+  count: { shell: 'echo x >> n; wc -l < n', on_success: check } # aye: allow cycle
+  check: { command: test, args: ['{{ count | int }}', -ge, '14'], transitions: { success: done, failure: count } }
+  done: { type: final }
+",
+    );
+    place.aye(&["run", "loop.yaml"]).ok();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let check = &shown[shown.find("check  ").unwrap()..];
+    assert!(check.contains("3 attempts before these"), "{shown}");
+    assert!(!check.contains("visit 3:"), "{shown}");
+    for parts in ["visit 4:", "  $ test 4 -ge 14", "visit 13:", "  $ test 13 -ge 14"] {
+        assert!(check.contains(parts), "{parts}: {shown}");
+    }
+    // One step, as a page.
+    let page = place.aye(&["show", "last", "check", "--markdown"]).ok().stdout;
+    for part in ["# loop: check\n", "| check | ✓ completed |", "test 1 -ge 14", "test 14 -ge 14"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("wc -l"), "{page}");
+}

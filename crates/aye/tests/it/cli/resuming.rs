@@ -242,3 +242,39 @@ fn who_is_interrupted_while_ending_survivors_leaves_none() {
     assert!(!step.is_alive(), "{rest:?}");
     assert!(rest.iter().any(|line| line.contains("`aye resume ")), "{rest:?}");
 }
+
+/// An answer that resumes a run gives its secrets again, or nothing is recorded.
+#[test]
+fn an_answer_that_resumes_gives_the_secrets_again() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: token, type: secret, required: true }]\nsteps:\n- {name: ask, confirm: { message: 'Go?', timeout: 0 }}\n- {name: b, shell: 'printf %s {{ inputs.token }} > token'}\n",
+    );
+    let paused = place.aye(&["run", "s.yaml", "--no-input", "-i", "token=hunter2-hunter2"]);
+    let again = " -i token=…\n";
+    for hint in ["answer  aye answer ", "wait    aye resume ", "resume  aye resume "] {
+        let line = paused.stderr.lines().find(|line| line.contains(hint)).unwrap();
+        assert!(format!("{line}\n").ends_with(again), "{}", paused.all());
+    }
+    let id =
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains(&format!("aye answer {id} proceed|cancel --resume{again}")), "{shown}");
+    let refused = place.aye(&["answer", &id, "proceed", "--resume", "--no-input"]);
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(refused.stderr.contains("nothing was answered"), "{}", refused.all());
+    let typed = format!("`aye answer {id} proceed --resume -i token=…`");
+    assert!(refused.stderr.contains(&typed), "{}", refused.all());
+    // The question is still open.
+    assert_eq!(place.aye(&["inbox", "--json"]).ok().json()[0]["question"], id.as_str());
+    let given = ["answer", &id, "proceed", "--resume", "-i", "token=hunter2-hunter2"];
+    place.aye(&given).ok();
+    assert_eq!(place.read("token"), "hunter2-hunter2");
+    // Without `--resume` the answer is recorded, and the way on is named.
+    place.aye(&["run", "s.yaml", "--no-input", "-i", "token=hunter2-hunter2"]);
+    let id =
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
+    let answered = place.aye(&["answer", &id, "proceed", "--no-input"]).ok();
+    assert!(answered.all().contains(again.trim_end()), "{}", answered.all());
+}

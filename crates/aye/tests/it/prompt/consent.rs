@@ -246,6 +246,23 @@ fn a_yes_in_advance_leaves_one_line_even_with_quiet() {
 }
 
 #[test]
+fn an_answer_to_a_script_leaves_one_line_even_with_quiet() {
+    let place = Place::new();
+    for (args, line) in [
+        (&["confirm", "Go?", "--yes", "-q"][..], "Go?  Yes  because of --yes"),
+        (
+            &["choose", "Where?", "a", "b", "--default", "b", "--yes", "-q"],
+            "Where?  b  because of --yes",
+        ),
+        (&["input", "Who?", "--default", "ann", "--yes", "-q"], "Who?  ann  because of --yes"),
+    ] {
+        let ran = place.aye(args).ok();
+        assert!(ran.stderr.contains(line), "{args:?}: {}", ran.all());
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.all());
+    }
+}
+
+#[test]
 fn a_yes_in_advance_names_the_question_and_the_step() {
     let place = gate("timeout: 10m");
     let ran = place.aye(&["run", "skill.yaml", "--yes"]).ok();

@@ -39,7 +39,7 @@ pub(super) fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offere
         By::Names(_) | By::Human | By::Anyone => {}
     }
     // A person who has agreed can only change that by saying no.
-    let agreed = asked.approvals > 1 && open.row.answered_by.as_deref() == Some(user);
+    let agreed = open.agreed.iter().any(|name| name == user);
     let can = |value: &str| {
         let edits = asked.purpose == Purpose::Recover && value == "edit";
         let again = agreed && asked.commits(&value.into());
@@ -57,4 +57,64 @@ fn nothing(words: String) -> Offered {
 fn choices(asked: &Question) -> Vec<String> {
     let text = (asked.kind == AskKind::Input).then(|| "TEXT".to_owned());
     text.into_iter().chain(asked.options.iter().map(|offer| offer.value.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_core::id::{QuestionId, RunId};
+    use aye_core::question::Offer;
+    use aye_core::skill::ChoiceAction;
+    use aye_runtime::usecases::{QuestionRow, QuestionState};
+
+    use super::*;
+
+    /// Everyone who has agreed can only say no, not the last of them alone.
+    #[test]
+    fn who_has_agreed_is_not_asked_to_agree_again() {
+        let id = QuestionId::from_text("r-1");
+        let offer = |value: &str, action| Offer {
+            value: value.to_owned(),
+            label: value.to_owned(),
+            description: None,
+            action,
+        };
+        let asked = Question {
+            approvals: 3,
+            options: vec![
+                offer("proceed", ChoiceAction::Proceed),
+                offer("cancel", ChoiceAction::Cancel),
+            ],
+            ..Question::new(id.clone(), AskKind::Confirm, "Go?")
+        };
+        let open = OpenQuestion {
+            row: QuestionRow {
+                n: 1,
+                id,
+                run: RunId::from_random(7),
+                skill: "s".to_owned(),
+                step: "a".to_owned(),
+                kind: "confirm".to_owned(),
+                purpose: "gate".to_owned(),
+                title: String::new(),
+                message: "Go?".to_owned(),
+                asked: Timestamp::UNIX_EPOCH,
+                deadline: None,
+                state: QuestionState::Open,
+                closed: None,
+                answered_by: Some("bob".to_owned()),
+                prompter: None,
+                missing: 1,
+                declines: vec!["cancel".to_owned()],
+            },
+            question: Some(asked),
+            driven: true,
+            rests: false,
+            around: Vec::new(),
+            agreed: vec!["ann".to_owned(), "bob".to_owned()],
+        };
+        let values = |user: &str| offered(&open, user, Timestamp::UNIX_EPOCH).values;
+        assert_eq!(values("ann"), ["cancel"]);
+        assert_eq!(values("bob"), ["cancel"]);
+        assert_eq!(values("carol"), ["proceed", "cancel"]);
+    }
 }
