@@ -63,7 +63,8 @@ impl Edit {
     /// The text with this place changed; `kept` is all that the change puts in.
     fn apply(&self, text: &str, kept: &str) -> Option<String> {
         let Span { start, end } = self.span;
-        let (before, gone) = (text.get(..start)?, within(text.get(start..end)?));
+        let (before, covered) = (text.get(..start)?, text.get(start..end)?);
+        let gone = if covered.contains('\n') { within(covered) } else { covered };
         let after = text.get(start + gone.len()..)?;
         // A comment between the lines would be lost.
         let lost = |line: &str| line.contains('#') && !kept.contains(line.trim());

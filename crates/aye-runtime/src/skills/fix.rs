@@ -60,20 +60,23 @@ pub fn fix(path: &Path, text: &str, unit: Option<Unit>) -> Fixed {
 
 /// Whether a change makes a file better: fewer errors, or as many and fewer
 /// things to look at. What a change uncovers may take another one: a key has to
-/// be spelt right before its value is looked at.
+/// be spelt right before its value is looked at, and a skill has to be read
+/// before its names are.
 fn helps(path: &Path, fix: &Fix, before: &str, after: &str) -> bool {
-    let (was, is) = (found_in(path, before), found_in(path, after));
-    let errors = |found: &[Diagnostic]| found.iter().filter(|one| one.is_error()).count();
-    let better = match errors(&is).cmp(&errors(&was)) {
+    let (was, is) = (Found::of(path, before), Found::of(path, after));
+    if fix.unit.is_some() {
+        // The unit was named: what is wrong with the time then is another matter.
+        return is.errors() <= was.errors();
+    }
+    if is.read_errors != was.read_errors {
+        return is.read_errors < was.read_errors;
+    }
+    let better = match is.errors().cmp(&was.errors()) {
         Ordering::Less => true,
-        Ordering::Equal => is.len() < was.len(),
+        Ordering::Equal => is.all.len() < was.all.len(),
         Ordering::Greater => false,
     };
-    match fix.unit {
-        // The unit was named: what is wrong with the time then is another matter.
-        Some(_) => errors(&is) <= errors(&was),
-        None => better || is.len() <= was.len() && uncovers_fixable(&was, &is),
-    }
+    better || is.all.len() <= was.all.len() && uncovers_fixable(&was.all, &is.all)
 }
 
 /// Whether something is put right, and everything that is new can be, too.
@@ -87,9 +90,22 @@ fn uncovers_fixable(was: &[Diagnostic], is: &[Diagnostic]) -> bool {
 }
 
 /// Everything there is to say about a text.
-fn found_in(path: &Path, text: &str) -> Vec<Diagnostic> {
-    let parsed = skill::parse(&path.to_string_lossy(), text);
-    let flows = parsed.skills.into_iter().map(Flow::compile);
-    let linted = flows.flat_map(|flow| lint(&flow, text, Some(&PythonExpressions)));
-    parsed.diagnostics.into_iter().chain(linted).collect()
+struct Found {
+    all: Vec<Diagnostic>,
+    /// How many errors there are in what is read, before names are looked at.
+    read_errors: usize,
+}
+
+impl Found {
+    fn of(path: &Path, text: &str) -> Self {
+        let parsed = skill::parse(&path.to_string_lossy(), text);
+        let read_errors = parsed.diagnostics.iter().filter(|one| one.is_error()).count();
+        let flows = parsed.skills.into_iter().map(Flow::compile);
+        let linted = flows.flat_map(|flow| lint(&flow, text, Some(&PythonExpressions)));
+        Self { all: parsed.diagnostics.into_iter().chain(linted).collect(), read_errors }
+    }
+
+    fn errors(&self) -> usize {
+        self.all.iter().filter(|one| one.is_error()).count()
+    }
 }

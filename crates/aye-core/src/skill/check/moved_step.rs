@@ -13,6 +13,11 @@ impl Checker<'_> {
         let (outputs, listed) = self.tree.entry(skill, "outputs")?;
         let Kind::List(steps) = &self.tree.node(steps).kind else { return None };
         let Kind::List(listed) = &self.tree.node(listed).kind else { return None };
+        // They move one after the other, so that they stay in order.
+        let first = listed.iter().find(|one| self.step_key(**one).is_some());
+        if first != Some(&item) {
+            return None;
+        }
         let (last, moved) = (self.lines_of(*steps.last()?)?, self.lines_of(item)?);
         // After the line in which the last step ends.
         let at = self.source.get(..=last.end)?.ends_with('\n').then_some(last.end + 1)?;

@@ -180,9 +180,8 @@ impl Checker<'_> {
         specs
     }
 
-    /// A step indented into the wrong list would never run: one error for
-    /// all of its keys.
-    fn is_step_under_outputs(&mut self, id: NodeId, skill: NodeId) -> bool {
+    /// A key that only steps have.
+    pub(super) fn step_key(&self, id: NodeId) -> Option<NodeId> {
         const STEP: [&str; 12] = [
             "command",
             "shell",
@@ -197,9 +196,13 @@ impl Checker<'_> {
             "condition",
             "on_error",
         ];
-        let Some((key, _)) = STEP.iter().find_map(|key| self.tree.entry(id, key)) else {
-            return false;
-        };
+        STEP.iter().find_map(|key| self.tree.entry(id, key)).map(|(key, _)| key)
+    }
+
+    /// A step indented into the wrong list would never run: one error for
+    /// all of its keys.
+    fn is_step_under_outputs(&mut self, id: NodeId, skill: NodeId) -> bool {
+        let Some(key) = self.step_key(id) else { return false };
         let name = self.tree.entry(id, "name").and_then(|(_, value)| self.tree.text(value));
         let message = match name {
             Some(name) => format!("step {} stands under `outputs`", quote(name)),

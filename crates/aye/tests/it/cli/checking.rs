@@ -84,7 +84,7 @@ steps:
     ] {
         assert!(said.contains(expected), "no {expected:?} in:\n{said}");
     }
-    assert!(said.ends_with("0 valid skills in 1 file: 6 errors, 1 warning\n"), "{said}");
+    assert!(said.ends_with("0 valid skills in 1 file: 7 errors\n"), "{said}");
 }
 
 #[test]
