@@ -326,12 +326,15 @@ def answers():
     connections = [place.connect() for _ in range(32)]
     def some(number):
         mine = questions[number::len(connections)]
-        return [place.answer(question, "proceed", connections[number])[0] for question in mine]
+        return [place.answer(question, "proceed", connections[number]) for question in mine]
     began = time.perf_counter()
     with concurrent.futures.ThreadPoolExecutor(len(connections)) as pool:
-        statuses = [status for part in pool.map(some, range(len(connections))) for status in part]
+        results = [result for part in pool.map(some, range(len(connections))) for result in part]
     took = time.perf_counter() - began
-    taken = statuses.count(200)
+    taken = sum(status == 200 for status, _ in results)
+    for status, body in results:
+        if status != 200:
+            print(f"an answer was not taken: {status} {body}", flush=True)
     while any(run["status"] in ("running", "waiting") for run in place.get("/runs?limit=1000")["runs"]):
         time.sleep(0.5)
     completed = sum(run["status"] == "completed" for run in place.get("/runs?limit=1000")["runs"])
