@@ -9,7 +9,7 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { adviceText, answerForm, commits, elapsed, formOf, leadWords, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "./question";
+import { adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks, type RememberChoice } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
@@ -131,7 +131,7 @@ export class Asker implements vscode.Disposable {
   /** While a person is at a question, its time is held and others see who looks. */
   async #engage(question: Question, work: () => Promise<void>): Promise<void> {
     if (!this.#session.mayAct()) {
-      void vscode.window.showWarningMessage(this.#session.whyNot());
+      this.#session.sayWhyNot();
       return;
     }
     this.#engaged?.close();
@@ -299,9 +299,9 @@ export class Asker implements vscode.Disposable {
       }
     }
     if (question.remember) {
-      const scopes = rememberChoices(question).map((one) => ({ label: one.label, detail: one.covers, scope: one.scope }));
-      const chosen = await this.#pick(question, scopes, "Remember this answer? Esc sends nothing.");
-      if (!chosen) return;
+      const lines = mayDiffer(question).map((label) => ({ label: `$(info) ${label}`, alwaysShow: true }));
+      const chosen = await this.#pick<vscode.QuickPickItem & Partial<RememberChoice>>(question, [...rememberChoices(question), ...lines], "Remember this answer? Esc sends nothing.");
+      if (chosen?.scope === undefined) return;
       if (chosen.scope) more.remember = chosen.scope;
     }
     if (draft.reason) more.reason = draft.reason;

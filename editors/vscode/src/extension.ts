@@ -46,7 +46,7 @@ function commands(session: Session, panel: Panel): vscode.Disposable[] {
   const command = vscode.commands.registerCommand;
   const act = async <T extends CommandType>(what: T, fields: CommandFields<T>): Promise<void> => {
     if (!session.mayAct()) {
-      void vscode.window.showWarningMessage(session.whyNot());
+      session.sayWhyNot();
       return;
     }
     try {

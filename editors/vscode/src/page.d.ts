@@ -27,7 +27,7 @@ declare module "aye-page/store.js" {
 }
 
 declare module "aye-page/words.js" {
-  export function rememberScopes(question: { remember?: boolean; purpose?: string; any?: string[] }): { scope: "error" | "step" | "skill" | "always"; label: string; covers: string }[];
+  export function rememberScopes(question: { remember?: boolean; purpose?: string; any?: string[] }): { scope: "error" | "step" | "skill" | "always"; label: string; what: string; same: string; covers: string }[];
   export function plain(text: unknown): string;
   export function duration(ms: number | null | undefined): string;
   export function countdown(ms: number): string;

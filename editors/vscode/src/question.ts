@@ -175,13 +175,30 @@ export function leadWords(question: Question, option: Option): string {
 export interface RememberChoice {
   scope: "error" | "step" | "skill" | "always" | null;
   label: string;
-  covers: string;
+  description: string;
+  detail: string;
 }
 
-/** How far an answer may be remembered, and what that covers. */
+/** How far an answer may be remembered, and what that covers: in pieces that a line of a list has room for. */
 export function rememberChoices(question: Question): RememberChoice[] {
-  const scopes = rememberScopes(question).map((one) => ({ ...one, label: one.label.charAt(0).toUpperCase() + one.label.slice(1) }));
-  return [{ scope: null, label: "No, ask again", covers: "This answer counts once." }, ...scopes];
+  const scopes = rememberScopes(question).map(({ scope, label, what, same }) => ({ scope, label: capital(label), description: "for 30 days, in this environment", detail: `${capital(what)}, ${same}.` }));
+  return [{ scope: null, label: "No, ask again", description: "", detail: "This answer counts once." }, ...scopes];
+}
+
+/** What may differ when an answer is given again, in lines that are not cut. */
+export function mayDiffer(question: Question): string[] {
+  if (!question.remember) return [];
+  const lines: string[] = [];
+  for (const name of (question.any ?? []).map(plain)) {
+    const longer = `${lines.at(-1)}, ${name}`;
+    if (lines.length > 0 && longer.length <= LIST) lines[lines.length - 1] = longer;
+    else lines.push(lines.length === 0 ? `May differ: ${name}` : name);
+  }
+  return lines;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const CHANNELS: Record<string, string> = {

@@ -174,6 +174,13 @@ export class Session implements vscode.Disposable {
       : "Aye only reads in a restricted window. Trust this workspace in VS Code to start runs and answer questions.";
   }
 
+  /** Says why nothing is done. Without a button, VS Code would cut the message after its first line. */
+  sayWhyNot(): void {
+    const button = vscode.workspace.isTrusted ? "Show log" : "Manage Trust";
+    const command = vscode.workspace.isTrusted ? "aye.showLog" : "workbench.trust.manage";
+    void vscode.window.showWarningMessage(this.whyNot(), button).then((answer) => answer && vscode.commands.executeCommand(command));
+  }
+
   /** Which question an open list, field or dialog shows. */
   showing(prompt: string | null): void {
     this.#prompting = prompt;

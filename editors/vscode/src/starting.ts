@@ -58,7 +58,7 @@ export class Starting implements vscode.Disposable {
     const skill = inFile.find((one) => one.skill === name) ?? inFile[0];
     if (skill) return isDry ? this.#form(skill, true) : this.#run(skill);
     if (!this.#session.client.state.connected) {
-      void vscode.window.showWarningMessage(this.#session.whyNot());
+      this.#session.sayWhyNot();
       return;
     }
     void vscode.window.showWarningMessage(withoutLinks(`Aye does not list ${path.basename(uri.fsPath)}: skills are in the folder \`skills\` of a project, or where \`aye.toml\` says.`));
@@ -89,8 +89,11 @@ export class Starting implements vscode.Disposable {
 
   /** Says why nothing of a project starts here, and offers to open it. */
   async #refuse(project: string): Promise<void> {
-    const isElsewhere = this.#session.mayAct();
-    const answer = await vscode.window.showWarningMessage(withoutLinks(this.#session.whyNotStart(project)), ...(isElsewhere ? ["Open Folder"] : []));
+    if (!this.#session.mayAct()) {
+      this.#session.sayWhyNot();
+      return;
+    }
+    const answer = await vscode.window.showWarningMessage(withoutLinks(this.#session.whyNotStart(project)), "Open Folder");
     if (answer) await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(project), { forceNewWindow: true });
   }
 
@@ -105,7 +108,7 @@ export class Starting implements vscode.Disposable {
     const folder = project ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     if (!folder) return;
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage(this.#session.whyNot());
+      this.#session.sayWhyNot();
       return;
     }
     if (!this.#session.isOpen(folder)) {

@@ -147,8 +147,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.tree("Runs").filter({ hasText: "confirm_release" }).first().waitFor();
   await page.waitForTimeout(1500);
   await shot("question");
-  await page.keyboard.press("Control+Alt+y");
-  await window.titled("Production release").waitFor();
+  await window.press("Production release", "Answer…", window.titled("Production release"));
   await shot("list");
   await page.keyboard.press("Enter");
   await window.toast("Shift production traffic").waitFor();
@@ -168,6 +167,8 @@ await test(SKILLS, async (here, host, step) => {
   await window.panel.locator(".graph .asking").waitFor();
   await page.waitForTimeout(500);
   await shot("run");
+  await window.panel.locator(".graph").evaluate((graph) => graph.scrollIntoView({ block: "start" }));
+  await shot("flow");
   await window.panel.getByRole("link", { name: /Inbox/ }).click();
   await window.panel.locator(".card[data-question]").waitFor();
   await shot("inbox");
@@ -231,14 +232,18 @@ await test(SKILLS, async (here, host, step) => {
   const open = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
   await here.aye("answer", open.question, "proceed");
   await window.toast(/Production release: “Proceed” by/).waitFor();
+  await window.toast("9c31e07bb2f04d55?").getByRole("button", { name: "Answer…" }).waitFor();
+  await page.waitForTimeout(1000);
   await shot("elsewhere");
   const next = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
   await here.aye("answer", next.question, "proceed", "--reason", "agreed at the stand-up");
   await window.view();
-  await window.tree("Runs").filter({ hasText: "release" }).first().click();
+  await window.tree("Runs").filter({ hasText: "release" }).filter({ hasText: "completed" }).click();
   await window.panel.getByRole("region", { name: "Decisions" }).waitFor();
   await window.panel.getByRole("region", { name: "Decisions" }).scrollIntoViewIfNeeded();
-  await window.command("Notifications: Clear All Notifications");
+  // What became of the questions goes away by itself.
+  await window.toast("with aye answer").first().waitFor({ state: "detached" });
+  await window.toast("with aye answer").first().waitFor({ state: "detached" });
   await shot("log");
   for (const name of ["Runs", "Skills", "Memory"]) {
     await window.panel.getByRole("link", { name, exact: true }).click();

@@ -26,6 +26,7 @@ await test(SKILLS, async (here, host, step) => {
   const run = await here.start("ask");
   await window.toast("Shall we?").waitFor();
   await window.press("Shall we?", "Proceed", window.toast("Aye only reads in a restricted window"));
+  await window.action("Aye only reads in a restricted window", "Manage Trust").waitFor();
   await window.view();
   await window.tree("Inbox").filter({ hasText: "Sure" }).click();
   await window.tree("Runs").filter({ hasText: "ask" }).first().waitFor();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
 import { marksOf, progressOf } from "../../src/progress";
-import { adviceText, answerForm, commits, elapsed, formOf, misfit, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
+import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -109,11 +109,17 @@ test("what an answer needs, and what remembering covers", () => {
   const [none, step, , always] = rememberChoices(question({ remember: true, any: ["tag"] }));
   const failed = rememberChoices(question({ remember: true, purpose: "recover" }));
   assert.deepEqual(failed.map((one) => one.scope), [null, "error", "step", "skill", "always"]);
-  assert.match(failed[1]?.covers ?? "", /30 days to this error of this step/);
+  assert.equal(failed[1]?.detail, "This error of this step, only where it does the same.");
   assert.equal(rememberChoices(question({ purpose: "recover" })).length, 1);
   assert.equal(none?.scope, null);
-  assert.match(step?.covers ?? "", /30 days to the same question at this step.*tag may differ/);
-  assert.match(always?.covers ?? "", /in any skill/);
+  assert.equal(step?.detail, "The same question at this step, only where everything shown is the same.");
+  assert.match(always?.detail ?? "", /in any skill/);
+  // A line of a list has room for about 85 characters.
+  for (const one of [...failed, ...rememberChoices(question({ remember: true }))]) assert.ok(one.detail.length <= 85, one.detail);
+  assert.deepEqual(mayDiffer(question({ remember: true, any: ["tag"] })), ["May differ: tag"]);
+  assert.deepEqual(mayDiffer(question({ any: ["tag"] })), []);
+  const many = mayDiffer(question({ remember: true, any: Array.from({ length: 12 }, (_, at) => `variable_${at}`) }));
+  assert.ok(many.length > 1 && many.every((line) => line.length <= 85) && many.join(", ").includes("variable_11"), String(many));
   assert.equal(misfit(question({ match: "^a+$" }), "b"), "Must match ^a+$");
   assert.equal(misfit(question({ match: "^a+$" }), "aa"), null);
   assert.equal(misfit(question({ match: "(?P<rust>a)" }), "b"), null, "only the server can say");

@@ -79,5 +79,5 @@ export function rememberScopes(question) {
   const labels = { error: "for this error", step: "for this step", skill: "for this skill", always: "always" };
   const differ = question.any?.length ? ` ${question.any.map(plain).join(", ")} may differ.` : "";
   const same = failed ? "only where it does the same" : "only where everything shown is the same";
-  return Object.entries(covers).map(([scope, what]) => ({ scope, label: labels[scope], covers: `Given again for 30 days to ${what}, ${same}, in this environment.${differ}` }));
+  return Object.entries(covers).map(([scope, what]) => ({ scope, label: labels[scope], what, same, covers: `Given again for 30 days to ${what}, ${same}, in this environment.${differ}` }));
 }
