@@ -4,7 +4,8 @@
 //! nothing else (`journal::State`). An event is a fact: it is never changed,
 //! and its names and fields are never reused for another meaning.
 //!
-//! Touches nothing. `event/` has the larger kinds of events.
+//! Touches nothing. `event/` has the larger kinds of events. The machine makes events; the driver
+//! commits them to the store, and then shows them to the report.
 
 mod finishing;
 mod memory;

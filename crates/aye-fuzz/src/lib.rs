@@ -7,6 +7,9 @@
 //! Every case is made from the seed of the run and its own number alone, so a
 //! case that fails is made again by naming both. A program that uses this is
 //! its own compute worker and its own MCP server: see [`role`].
+//!
+//! Touches the seeds, for reading, and the processes of [`role`]. The result goes to `main`, which
+//! prints it.
 
 #![forbid(unsafe_code)]
 

@@ -20,10 +20,10 @@
 //! earlier run left all the same, [`terminal`] lends the terminal, [`policy`] says what may run,
 //! [`text`] and [`lines`] make output safe to show. `system` is what they all stand on.
 //!
-//! The crate is synchronous and knows nothing of skills. It starts no thread, but for the digest
-//! of a long log.
+//! The crate is synchronous, knows nothing of skills and starts no thread.
 //!
-//! Touches processes, terminals and log files; it is the only crate with `unsafe`.
+//! Touches processes, terminals and log files; it is the only crate with `unsafe`. An [`Exit`] goes
+//! to the driver in `aye-runtime`, which makes an input of the machine from it.
 
 pub mod guard;
 mod output;

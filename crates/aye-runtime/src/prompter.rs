@@ -5,7 +5,7 @@
 //! the driver withdraws the question everywhere else.
 //!
 //! Touches nothing; terminals, windows, the inbox and assistants implement it, here and in front
-//! ends.
+//! ends. A [`PromptEvent`] goes to the driver, which makes an input of the machine from it.
 
 mod assistant;
 mod inbox;

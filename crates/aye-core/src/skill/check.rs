@@ -5,7 +5,8 @@
 //! builds may be stand-ins where something was wrong: a skill with an error
 //! anywhere inside is dropped as a whole.
 //!
-//! One file for each part of a skill. Touches nothing.
+//! One file for each part of a skill. Touches nothing. A checked skill goes to `flow`, problems go
+//! to `diagnostic`.
 
 mod action;
 mod answers;

@@ -1,8 +1,8 @@
 //! YAML with places and limits.
 //!
 //! `text -> read (events, limits) -> Tree (nodes with byte spans) -> decode
-//! (serde) -> any type that derives Deserialize`. Reading reports what is no
-//! YAML or too much of it; decoding reports what does not fit the type, all of
+//! (serde) -> any type that derives Deserialize`. Reading reports what is not
+//! YAML or exceeds a limit; decoding reports what does not fit the type, all of
 //! it at once, as data ([`decode::Problem`]). Scalars are typed by the YAML 1.2
 //! core schema: `no` is text, `0o17` is a number.
 //!

@@ -4,7 +4,7 @@
 //! nothing of it is left; `exit` is the result that `wait` hands out. `clock` counts the time a
 //! child is not paused, `suspend` is Ctrl-Z, `terminal_hint` tells whether a failure was about a
 //! missing terminal. Touches `output` (its bytes), `tree` (its processes), `terminal` (on loan)
-//! and `guard` (whether it lives).
+//! and `guard` (whether it lives). The `Exit` goes to the caller of `wait`: the driver.
 
 pub(crate) mod child;
 mod clock;

@@ -3,9 +3,10 @@
 //! A [`Spec`](spec::Spec) is checked by `policy`, its program found by `resolve`. `spawn` takes a
 //! slot, makes the pipes or the pseudo-terminal and the `environment`; `launch` forks and becomes
 //! the program, without what is `inherited` and none of its business and without the `carriers` of
-//! secrets. The result is a `Running`,
-//! or an `error` that names the thing. `service` is the same for what serves several steps.
-//! Touches everything below; nothing reaches in here.
+//! secrets. `service` is the same for what serves several steps.
+//!
+//! Touches everything below; nothing reaches in here. The result is a `Running`, which `running`
+//! waits for, or an `error` that names what went wrong.
 
 pub(crate) mod carriers;
 mod environment;

@@ -2,7 +2,7 @@
 //! `group`s, waiting for children (`reap`), `/proc` (`procfs`), who is at the other end of a socket
 //! (`peer`), the limit for `core_dumps` and what signals are called (`signal_name`). Decides nothing.
 //!
-//! Touches the kernel; everything else in this crate is built on it.
+//! Touches the kernel. What it reads goes to `start`, `running`, `tree`, `guard` and `terminal`.
 
 pub(crate) mod core_dumps;
 pub(crate) mod dispositions;

@@ -5,7 +5,8 @@
 //! beside the question. It decides nothing: what it says is recorded and
 //! shown, and counts for nothing. `advising` is the only part that touches a process.
 //!
-//! The driver passes what it says to the prompters.
+//! What it says goes to the prompt that started it, and from there to the driver, which records it
+//! as `confirmation_advised`.
 
 mod advising;
 mod reply;

@@ -34,6 +34,7 @@
 //! anything is done about them.
 //!
 //! Touches the store, processes, compute, tools, prompters and the report, each through its module.
+//! Committed events go to the report; how the run ended goes to the use case that drove it.
 
 mod ask;
 mod calling;

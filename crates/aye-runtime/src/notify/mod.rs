@@ -13,7 +13,8 @@
 //! `webhook`, `ntfy`, `email`, `command`, `desktop` and `dropbox`. [`NotifyHost`]
 //! is what all of them need of the world.
 //!
-//! Touches the network, processes and a directory that the settings name.
+//! Touches the network, processes and a directory that the settings name. An answer comes back as a
+//! request to the run: from a button through `aye serve`, from a file through `dropbox`.
 
 mod announce;
 mod body;

@@ -16,7 +16,8 @@
 //! Adapters: [`SqliteStore`], the default; [`MemoryStore`], for tests. Both pass
 //! the contract suite in `tests/it/store/contract`, and so must any other.
 //!
-//! Touches nothing itself; the SQLite adapter touches files below `AYE_HOME`.
+//! Touches nothing itself; the SQLite adapter touches files below `AYE_HOME`. Events go to the
+//! drivers that resume a run and, through `usecases::JournalReader`, to every front end.
 
 mod audit;
 mod chain;

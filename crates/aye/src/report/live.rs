@@ -7,7 +7,8 @@
 //! output of steps is kept ([`KeptOutput`](super::kept_output::KeptOutput))
 //! and printed if they fail, or as it comes where all of it is wanted.
 //!
-//! Touches the terminal, through the screen.
+//! Touches the terminal, through the screen. The driver hands in events; what is printed goes to
+//! the person there and nowhere else.
 
 mod block;
 mod finished;

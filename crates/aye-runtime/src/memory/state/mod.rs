@@ -10,7 +10,8 @@
 //! A file holds what was written, and `_aye`: who wrote it last, and which
 //! lessons it has taken in.
 //!
-//! Touches files below `state/`, through `memory_file`.
+//! Touches files below `state/`, through `memory_file`. What is read goes back to the block or step
+//! that asked; the next run reads what was written.
 
 mod file;
 mod functions;

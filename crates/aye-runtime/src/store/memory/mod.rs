@@ -6,7 +6,8 @@
 //! `state` is the data and the one way to change it; the other files are the
 //! ports, read from it.
 //!
-//! Touches no files but these logs. Callers see only the traits of `store`.
+//! Touches no files but these logs. What it holds goes to drivers and use cases, which see only the
+//! traits of `store`.
 
 mod audit;
 mod index;

@@ -4,7 +4,8 @@
 //! `append` writes, `journal`, `runs`, `questions` and `mailbox` are the tables,
 //! `pruned` what is left of pruned runs, `lock` grants leases, `bell` wakes, `schema` is the layout and its history.
 //!
-//! Touches files below `AYE_HOME`. Callers see only the traits of `store`.
+//! Touches files below `AYE_HOME`. What it reads goes to drivers and use cases, which see only the
+//! traits of `store`.
 
 mod append;
 mod audit;

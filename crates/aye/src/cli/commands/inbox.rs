@@ -1,7 +1,8 @@
 //! `aye inbox`.
 //!
 //! Lists the open questions (`offered` says how to answer one); `watch` keeps the list on the
-//! terminal. Touches the journal, through the runtime.
+//! terminal. Touches the journal, through the runtime. The list goes to standard output; an answer
+//! goes to the run's driver as a request.
 
 mod offered;
 mod watch;

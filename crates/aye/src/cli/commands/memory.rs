@@ -1,6 +1,7 @@
 //! `aye memory`: shows, adds and removes what was learned.
 //!
-//! One file for each subcommand. Touches the files of memory, through the runtime.
+//! One file for each subcommand. Touches the files of memory, through the runtime. Entries go to
+//! standard output; the next run uses what was added.
 
 mod agree;
 mod call;

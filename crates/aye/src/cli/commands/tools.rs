@@ -1,6 +1,7 @@
 //! `aye tools`: lists and calls the tools of a project, and trusts its servers.
 //!
-//! One file for each subcommand. Touches tool servers and agreements, through the runtime.
+//! One file for each subcommand. Touches tool servers and agreements, through the runtime. Lists
+//! and results go to standard output, a failed call to the exit code.
 
 mod agree;
 mod call;

@@ -1,7 +1,7 @@
 //! The HTTP API: one file a family. A handler reads the request, calls a use
 //! case and writes its result.
 //!
-//! Touches nothing itself; `openapi` describes the same handlers.
+//! Touches nothing itself; `openapi` describes the same handlers. Results go to the client as JSON.
 
 mod extract;
 mod health;

@@ -1,7 +1,7 @@
 //! `aye list`.
 //!
 //! Lists the skills of a project, or shows one whole (`one`). Touches files, for reading, through
-//! the runtime.
+//! the runtime. The list goes to standard output.
 
 mod one;
 
