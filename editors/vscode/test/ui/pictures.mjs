@@ -238,7 +238,7 @@ await test(SKILLS, async (here, host, step) => {
   const next = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
   await here.aye("answer", next.question, "proceed", "--reason", "agreed at the stand-up");
   await window.view();
-  await window.tree("Runs").filter({ hasText: "release" }).filter({ hasText: "completed" }).click();
+  await window.tree("Runs").filter({ hasText: "release" }).filter({ hasText: "completed" }).first().click();
   await window.panel.getByRole("region", { name: "Decisions" }).waitFor();
   await window.panel.getByRole("region", { name: "Decisions" }).scrollIntoViewIfNeeded();
   // What became of the questions goes away by itself.
