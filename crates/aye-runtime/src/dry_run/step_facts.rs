@@ -223,6 +223,10 @@ fn retry(retry: &Retry) -> String {
 
 /// Where a step leads unless it succeeds.
 fn otherwise(flow: &Flow, node: NodeId, place: Place) -> Vec<String> {
+    // However a step of `finally` ends, the next one follows.
+    if place == Place::Finally {
+        return Vec::new();
+    }
     let Node { step, routes } = &flow.nodes[node];
     let labelled = routes.labelled().into_iter();
     let other = labelled.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
@@ -230,20 +234,15 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place) -> Vec<String> {
         other.map(|(word, target)| format!("{word} -> {}", name_of(flow, target))).collect();
     let uncaught = flow.route(node, &StepOutcome::Failure(None), None) == Route::Uncaught;
     match step.on_error {
-        // Nobody is asked about a step of `finally`.
-        Some(OnError::Ask) if uncaught && place != Place::Finally => {
-            ways.push("failure -> a question".to_owned());
-        }
-        Some(OnError::AutoHeal) if place != Place::Finally => {
-            ways.insert(0, "failure -> heal rules first".to_owned());
-        }
+        Some(OnError::Ask) if uncaught => ways.push("failure -> a question".to_owned()),
+        Some(OnError::AutoHeal) => ways.insert(0, "failure -> heal rules first".to_owned()),
         Some(OnError::Continue) if routes.failure.is_none() => {
             ways.push("failure -> the next step".to_owned());
         }
         Some(OnError::Fail) if uncaught && place == Place::Run => {
             ways.push("failure -> the run ends (failed)".to_owned());
         }
-        Some(OnError::Ask | OnError::AutoHeal | OnError::Continue | OnError::Fail) | None => {}
+        Some(OnError::Ask | OnError::Continue | OnError::Fail) | None => {}
     }
     if step.question().is_some() && routes.declined.is_none() {
         let purpose = if step.confirmation.is_some() { Purpose::Gate } else { Purpose::Ask };

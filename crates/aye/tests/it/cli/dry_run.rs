@@ -533,4 +533,6 @@ finally:
     ];
     assert_says(&[(&plan, &parts)]);
     assert!(!plan.contains("no questions"), "{plan}");
+    let finally = &plan[plan.find("2. b at most").unwrap()..];
+    assert!(!finally.contains("->"), "the next step follows, however it ends: {plan}");
 }

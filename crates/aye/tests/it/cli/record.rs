@@ -250,8 +250,12 @@ fn a_run_is_called_run_and_a_question_question_in_every_view() {
         "q.yaml",
         "name: q\nsteps:\n  - { name: ask, confirm: { message: Go?, timeout: 0 } }\n",
     );
-    assert_eq!(place.aye(&["run", "q.yaml"]).code, 6);
+    let events = place.aye(&["run", "q.yaml", "--json"]);
+    assert_eq!(events.code, 6, "{}", events.all());
     let run = place.last();
+    let asked = events.stdout.lines().find(|line| line.contains("confirmation_required")).unwrap();
+    let asked: Value = serde_json::from_str(asked).unwrap();
+    assert_eq!(asked["question"], format!("{run}-1"), "{asked}");
     let runs = place.aye(&["runs", "--json"]).ok().json();
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     let shown = place.aye(&["show", &run, "--json"]).ok().json();
