@@ -47,9 +47,10 @@ impl Systemd<'_> {
             (self.file(&schedule.name, "service"), self.file(&schedule.name, "timer"));
         write(&service, &units::service(schedule, &surroundings))?;
         write(&timer, &units::timer(schedule, calendar))?;
-        if let Err(error) = self.verify(&[&service, &timer]) {
+        if let Err(why) = self.verify(&[&service, &timer]) {
             self.remove(&schedule.name)?;
-            return Err(error);
+            let hint = "nothing was scheduled; `--with cron` uses the crontab";
+            return Err(Error::Refused { message: why, hint: Some(hint.to_owned()) });
         }
         let link = self.wanted(&schedule.name);
         let failed = |source| Error::File { doing: "create", path: link.clone(), source };
@@ -59,6 +60,34 @@ impl Systemd<'_> {
         Ok(self.tell(&["daemon-reload"]).err().or_else(|| {
             self.tell(&["restart", &format!("{}.timer", unit_name(&schedule.name))]).err()
         }))
+    }
+
+    /// What the unit of the server says.
+    pub(crate) fn server_unit(
+        &self,
+        directory: &Path,
+        (program, home): (&str, &str),
+        options: &[String],
+    ) -> String {
+        let surroundings = Surroundings { program, home, path: self.path };
+        units::server(&directory.to_string_lossy(), &surroundings, options)
+    }
+
+    /// Writes the unit of the server and has it checked; where it is. One that systemd
+    /// does not read leaves what was there.
+    pub(crate) fn write_server(&self, unit: &str) -> Result<PathBuf, Error> {
+        let path = self.directory.join(units::SERVER);
+        let before = fs::read_to_string(&path);
+        write(&path, unit)?;
+        if let Err(why) = self.verify(&[&path]) {
+            match before {
+                Ok(before) => write(&path, &before)?,
+                Err(_) => remove_file(&path)?,
+            }
+            let hint = "nothing was installed; `aye serve install --print` prints the unit";
+            return Err(Error::Refused { message: why, hint: Some(hint.to_owned()) });
+        }
+        Ok(path)
     }
 
     /// Stops the timer and removes the units. A run that continues is left alone.
@@ -82,7 +111,7 @@ impl Systemd<'_> {
     }
 
     /// Lets systemd read the units, where it has a program for that.
-    fn verify(&self, files: &[&Path]) -> Result<(), Error> {
+    fn verify(&self, files: &[&Path]) -> Result<(), String> {
         const ANALYZE: &str = "systemd-analyze";
         if !is_there(ANALYZE, self.path) {
             return Ok(());
@@ -91,17 +120,14 @@ impl Systemd<'_> {
         let args: Vec<&str> =
             ["--user", "verify"].into_iter().chain(names.iter().map(String::as_str)).collect();
         // Without a session it still wants to know where one would be.
-        let scratch = Scratch::make(&self.scratch)?;
+        let scratch = Scratch::make(&self.scratch).map_err(|error| error.to_string())?;
         let runtime = self.runtime_directory.or_else(|| scratch.0.to_str());
         let env = [("PATH", self.path), ("XDG_RUNTIME_DIR", runtime)];
-        let output = call(ANALYZE, &args, &env, "")?;
-        if output.status.success() {
-            return Ok(());
+        let output = call(ANALYZE, &args, &env, "").map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("`{ANALYZE} verify` refuses the units: {}", last_words(&output))),
         }
-        Err(Error::Refused {
-            message: format!("`{ANALYZE} verify` refuses the units: {}", last_words(&output)),
-            hint: Some("nothing was scheduled; `--with cron` uses the crontab".to_owned()),
-        })
     }
 
     /// Tells the user's manager something; an error says why it does not listen.

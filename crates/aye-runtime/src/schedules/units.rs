@@ -16,9 +16,40 @@ pub(super) struct Surroundings<'a> {
     pub(super) path: Option<&'a str>,
 }
 
-/// The name of the units, without their ending.
+impl Surroundings<'_> {
+    /// Systemd itself looks in few places.
+    fn path_line(&self) -> String {
+        let line = |path| format!("Environment={}\n", quoted(&format!("PATH={path}"), false));
+        self.path.map(line).unwrap_or_default()
+    }
+}
+
+/// The unit of `aye serve install`.
+pub(super) const SERVER: &str = "aye-serve.service";
+
+/// The name of the units, without their ending: whatever a schedule is called, they are
+/// not those of the server.
 pub(super) fn unit_name(schedule: &str) -> String {
-    format!("aye-{schedule}")
+    format!("aye-schedule-{schedule}")
+}
+
+/// The server, with the options that it is to have. Stopping the unit stops the server
+/// alone: runs are processes of their own.
+pub(super) fn server(
+    directory: &str,
+    surroundings: &Surroundings<'_>,
+    options: &[String],
+) -> String {
+    let own = [surroundings.program, "serve", "--home", surroundings.home];
+    let words = own.into_iter().chain(options.iter().map(String::as_str));
+    let command: Vec<String> = words.map(|word| quoted(word, true)).collect();
+    format!(
+        "[Unit]\nDescription=Aye: runs, questions and skills over HTTP\n\n\
+         [Service]\nKillMode=process\nRestart=on-failure\nWorkingDirectory={}\n{}ExecStart={}\n\n[Install]\nWantedBy=default.target\n",
+        literal(directory),
+        surroundings.path_line(),
+        command.join(" "),
+    )
 }
 
 /// The service: starts the run in the background and is done. What it started
@@ -26,16 +57,13 @@ pub(super) fn unit_name(schedule: &str) -> String {
 pub(super) fn service(schedule: &Schedule, surroundings: &Surroundings<'_>) -> String {
     let words = schedule.argv(surroundings.program, surroundings.home);
     let command: Vec<String> = words.iter().map(|word| quoted(word, true)).collect();
-    let path = surroundings
-        .path
-        .map(|path| format!("Environment={}\n", quoted(&format!("PATH={path}"), false)));
     format!(
         "{NOTE}[Unit]\nDescription=Aye: run {} ({})\n\n[Service]\nType=oneshot\nKillMode=process\n\
          WorkingDirectory={}\n{}ExecStart={}\n",
         literal(&schedule.skill),
         literal(&schedule.at),
         literal(&schedule.directory.to_string_lossy()),
-        path.unwrap_or_default(),
+        surroundings.path_line(),
         command.join(" "),
     )
 }
@@ -85,6 +113,33 @@ mod tests {
     use crate::schedules::Scheduler;
 
     #[test]
+    fn stopping_the_unit_of_the_server_stops_no_run() {
+        let surroundings = Surroundings {
+            program: "/usr/bin/aye",
+            home: "/home/a b/100%",
+            path: Some("/bin:/x y"),
+        };
+        let options = ["--listen", "127.0.0.1:8740", "--socket", "/w/$x.sock"].map(str::to_owned);
+        assert_eq!(
+            server("/srv/100% mine", &surroundings, &options),
+            r#"[Unit]
+Description=Aye: runs, questions and skills over HTTP
+
+[Service]
+KillMode=process
+Restart=on-failure
+WorkingDirectory=/srv/100%% mine
+Environment="PATH=/bin:/x y"
+ExecStart="/usr/bin/aye" "serve" "--home" "/home/a b/100%%" "--listen" "127.0.0.1:8740" "--socket" "/w/$$x.sock"
+
+[Install]
+WantedBy=default.target
+"#
+        );
+        assert_ne!(format!("{}.service", unit_name("serve")), SERVER);
+    }
+
+    #[test]
     fn units_are_what_systemd_reads() {
         let schedule = Schedule {
             name: "weekly".to_owned(),
@@ -125,7 +180,7 @@ Description=Aye: run release (Mon 09:00)
 [Timer]
 OnCalendar=Mon *-*-* 09:00:00
 AccuracySec=1s
-Unit=aye-weekly.service
+Unit=aye-schedule-weekly.service
 
 [Install]
 WantedBy=timers.target

@@ -121,6 +121,18 @@ impl Runtime {
         Ok(self.scheduled())
     }
 
+    /// The systemd unit of a server with these options.
+    pub fn server_unit(&self, options: &[String]) -> Result<String, Error> {
+        let (program, home) = (self.program()?, self.home.to_string_lossy());
+        let place = (&*program.to_string_lossy(), &*home);
+        Ok(self.systemd()?.server_unit(&self.directory, place, options))
+    }
+
+    /// Writes that unit, once systemd has read it; where it is.
+    pub fn install_server(&self, options: &[String]) -> Result<PathBuf, Error> {
+        self.systemd()?.write_server(&self.server_unit(options)?)
+    }
+
     /// Nobody is there when a schedule is due: the project has to be trusted.
     fn require_trust(&self) -> Result<(), Error> {
         if self.trust_book().read()?.trusted {

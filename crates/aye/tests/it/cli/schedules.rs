@@ -50,12 +50,12 @@ fn a_timer_is_written_checked_listed_and_removed() {
     assert_eq!((&added["schedule"], &added["at"]), (&json!("weekly"), &json!("Mon 09:00")));
     let units = place.path().join(".config/systemd/user");
     let file = |name: &str| units.join(name);
-    let (service, timer) = (file("aye-weekly.service"), file("aye-weekly.timer"));
+    let (service, timer) = (file("aye-schedule-weekly.service"), file("aye-schedule-weekly.timer"));
     let text = std::fs::read_to_string(&service).unwrap();
     assert!(text.contains("\nKillMode=process\n"), "{text}");
     let text = std::fs::read_to_string(&timer).unwrap();
     assert!(text.contains("\nOnCalendar=Mon *-*-* 09:00:00\n"), "{text}");
-    let link = file("timers.target.wants/aye-weekly.timer");
+    let link = file("timers.target.wants/aye-schedule-weekly.timer");
     assert_eq!(std::fs::read_link(&link).unwrap(), timer);
     // Systemd itself reads them.
     let verified = Command::new("systemd-analyze")
@@ -84,7 +84,7 @@ fn a_timer_is_written_checked_listed_and_removed() {
 fn the_service_starts_a_run_in_the_background() {
     let place = place();
     add(&place, &["--at", "daily 03:00", "-i", "who=ada lovelace"]).ok();
-    let service = place.path().join(".config/systemd/user/aye-hello.service");
+    let service = place.path().join(".config/systemd/user/aye-schedule-hello.service");
     let text = std::fs::read_to_string(service).unwrap();
     let line = |key: &str| {
         let mut lines = text.lines();
@@ -122,7 +122,7 @@ fn a_real_user_manager_starts_the_run_and_leaves_it_alone() {
          for try in $(seq 200); do systemctl --user list-timers >/dev/null 2>&1 && break; sleep 0.1; done
          {AYE} schedule add hello --at 'Mon 09:00' -i 'who=5% $HOME \"ada\"' || exit 1
          systemctl --user list-timers --no-pager --all || exit 1
-         systemctl --user start aye-hello.service || exit 1
+         systemctl --user start aye-schedule-hello.service || exit 1
          for try in $(seq 300); do [ -e greeted ] && break; sleep 0.1; done
          {AYE} schedule remove hello || exit 1
          systemctl --user list-timers --no-pager --all --legend=false"
@@ -139,10 +139,50 @@ fn a_real_user_manager_starts_the_run_and_leaves_it_alone() {
     let log = || place.read("manager.log");
     assert_eq!(ran.code, 0, "{}\n{}", ran.all(), log());
     assert!(!ran.stderr.contains("does not run yet"), "{}\n{}", ran.all(), log());
-    assert!(ran.stdout.contains("aye-hello.timer"), "{}", ran.all());
+    assert!(ran.stdout.contains("aye-schedule-hello.timer"), "{}", ran.all());
     assert!(ran.stdout.ends_with("removed schedule hello\n"), "{}", ran.all());
     assert_eq!(place.read("greeted"), "5% $HOME \"ada\"\n");
     assert_eq!(started_by(&place), "schedule");
+}
+
+/// The unit of the server is not one of a schedule, whatever that is called; systemd reads
+/// it, and it says where programs are.
+#[test]
+fn the_unit_of_the_server_is_written_and_checked() {
+    needs::program("systemd-analyze");
+    let place = place();
+    let printed = place.aye(&["serve", "install", "--print", "--socket", "a b.sock"]).ok().stdout;
+    let units = place.path().join(".config/systemd/user");
+    let unit = units.join("aye-serve.service");
+    assert!(!unit.exists(), "--print writes nothing");
+    let told = place.aye(&["serve", "install", "--socket", "a b.sock", "--json"]).ok().json();
+    assert_eq!(told["unit"], unit.to_str().unwrap());
+    let written = std::fs::read_to_string(&unit).unwrap();
+    assert!(written.contains("\nKillMode=process\n"), "{written}");
+    let path = "/usr/local/bin:/usr/bin:/bin";
+    assert!(written.contains(&format!("\nEnvironment=\"PATH={path}\"\n")), "{written}");
+    assert_eq!(printed.lines().count(), written.lines().count());
+    let verified = Command::new("systemd-analyze")
+        .args(["--user", "verify"])
+        .arg(&unit)
+        .env("XDG_RUNTIME_DIR", place.path())
+        .output()
+        .unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+    add(&place, &["--at", "daily", "-i", "who=x", "--name", "serve"]).ok();
+    assert_eq!(std::fs::read_to_string(&unit).unwrap(), written);
+    place.aye(&["schedule", "remove", "serve"]).ok();
+    assert!(unit.exists());
+    // What systemd does not read is not installed.
+    let script = "#!/bin/sh\necho 'aye-serve.service: bad' >&2\nexit 1\n";
+    let analyze = place.write("bin/systemd-analyze", script);
+    std::fs::set_permissions(&analyze, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = place.command(&["serve", "install", "--listen", "127.0.0.1:1"]);
+    command.env("PATH", format!("{}:{path}", place.work().join("bin").display()));
+    let refused = Ran::of(command.output().unwrap(), &place);
+    assert_eq!(refused.code, 1, "{}", refused.all());
+    assert!(refused.stderr.contains("aye-serve.service: bad"), "{}", refused.all());
+    assert_eq!(std::fs::read_to_string(&unit).unwrap(), written);
 }
 
 #[test]
@@ -195,7 +235,7 @@ fn units_that_systemd_refuses_are_taken_back() {
     let ran = Ran::of(place.command(&args).env("PATH", path).output().unwrap(), &place);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("refuses the units: bad unit file setting"), "{}", ran.all());
-    assert!(!place.path().join(".config/systemd/user/aye-hello.timer").exists());
+    assert!(!place.path().join(".config/systemd/user/aye-schedule-hello.timer").exists());
     assert_eq!(list(&place), [] as [Value; 0]);
 }
 
