@@ -297,8 +297,9 @@ pub(super) fn assistant_first(question: &Question) -> bool {
 fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
     // What steps wrote may stand in any of these: it must not look like ours.
     let quoted = |text: &str| budget::quoted(&escape_control_lines(text));
-    let mut parts =
-        vec![escape_control_line(&format!("{skill} · {}: {}", question.step, question.title))];
+    let mut place = format!("{skill} · {}", question.step);
+    place.extend(question.own_title().map(|title| format!(": {title}")));
+    let mut parts = vec![escape_control_line(&place)];
     parts.push(quoted(&question.message));
     parts.extend(question.follows.as_ref().map(|line| format!("A yes starts:\n{}", quoted(line))));
     if !question.changed.is_empty() {

@@ -6,8 +6,8 @@ use super::sanitizer::{bare, painted_width};
 
 /// Breaks lines that are longer than the terminal where words end; what
 /// follows is indented below what the line says. Without columns, as in a
-/// pipe, nothing is broken. Neither is what keeps its sense only as a whole:
-/// code beside a rail, and commands that people copy.
+/// pipe, nothing is broken. Neither is code beside a rail, which keeps its sense
+/// only as a whole. A command that people copy continues as a shell reads it.
 pub fn fold(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns.filter(|columns| *columns > 0) else { return text.to_owned() };
     text.split_inclusive('\n').map(|line| fold_line(line, columns)).collect()
@@ -17,18 +17,27 @@ fn fold_line(line: &str, columns: usize) -> String {
     if painted_width(line.trim_end()) <= columns {
         return line.to_owned();
     }
-    let Some(hang) = hang(&bare(line), columns) else { return line.to_owned() };
+    let Some(Hang { indent, is_command }) = Hang::of(&bare(line), columns) else {
+        return line.to_owned();
+    };
+    let (end, words) = match is_command {
+        true => (" \\", unquoted_words(line)),
+        false => ("", line.split(' ').collect()),
+    };
     let mut folded = String::new();
     let (mut used, mut gap, mut empty) = (0, 0, true);
-    for (index, word) in line.split(' ').enumerate() {
+    let last = words.len() - 1;
+    for (index, word) in words.into_iter().enumerate() {
         gap += usize::from(index > 0);
         if word.is_empty() {
             continue;
         }
         let wide = painted_width(word.trim_end());
-        if !empty && used + gap + wide > columns {
+        let room = columns.saturating_sub(if index == last { 0 } else { end.len() });
+        if !empty && used + gap + wide > room {
+            folded.push_str(end);
             folded.push('\n');
-            (used, gap) = (0, hang);
+            (used, gap) = (0, indent);
         }
         folded.push_str(&" ".repeat(gap));
         folded.push_str(word);
@@ -36,6 +45,25 @@ fn fold_line(line: &str, columns: usize) -> String {
         (gap, empty) = (0, false);
     }
     folded
+}
+
+/// The words of a command; what is quoted stays together.
+fn unquoted_words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let (mut from, mut quote) = (0, None);
+    for (at, letter) in line.char_indices() {
+        match (quote, letter) {
+            (None, ' ') => {
+                words.push(&line[from..at]);
+                from = at + 1;
+            }
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None | Some(_), _) => {}
+        }
+    }
+    words.push(&line[from..]);
+    words
 }
 
 /// A text in lines of at most so many columns, broken where words end; a word
@@ -66,24 +94,34 @@ pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Where what follows begins: below what stands behind `hint:` or behind the
-/// name at the beginning. `None` if the line stays whole.
-fn hang(line: &str, columns: usize) -> Option<usize> {
-    let text = line.trim_start();
-    let lead = term::width(line) - term::width(text);
-    let code = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-    if code.starts_with('|') {
-        return None;
-    }
-    let label = match (text.find("  "), text.find(' ')) {
-        (Some(end), _) if end <= columns / 3 => {
-            term::width(&text[..end]) + text[end..].len() - text[end..].trim_start().len()
+/// How a line that is too long continues.
+struct Hang {
+    /// Where what follows begins: below what stands behind `hint:` or behind the
+    /// name at the beginning.
+    indent: usize,
+    is_command: bool,
+}
+
+impl Hang {
+    /// `None` if the line stays whole.
+    fn of(line: &str, columns: usize) -> Option<Self> {
+        let text = line.trim_start();
+        let lead = term::width(line) - term::width(text);
+        let code = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        if code.starts_with('|') {
+            return None;
         }
-        (_, Some(end)) if text[..end].ends_with(':') => end + 1,
-        _ => 2,
-    };
-    let said = text.chars().skip(label).collect::<String>();
-    (!said.starts_with("aye ")).then_some((lead + label).min(columns / 2))
+        let label = match (text.find("  "), text.find(' ')) {
+            (Some(end), _) if end <= columns / 3 => {
+                term::width(&text[..end]) + text[end..].len() - text[end..].trim_start().len()
+            }
+            (_, Some(end)) if text[..end].ends_with(':') => end + 1,
+            _ => 2,
+        };
+        let said = text.chars().skip(label).collect::<String>();
+        let is_command = text.starts_with("aye ") || said.starts_with("aye ");
+        Some(Self { indent: (lead + label).min(columns / 2), is_command })
+    }
 }
 
 #[cfg(test)]
@@ -123,10 +161,22 @@ mod tests {
         assert_eq!(at_30(more), "\u{1b}[36mhint:\u{1b}[0m exactly thirty columns\n      wide\n");
     }
 
+    /// Words stay whole, and what is copied is still one command.
     #[test]
-    fn commands_code_and_pipes_stay_as_they_are() {
+    fn a_command_continues_as_a_shell_reads_it() {
+        let labelled = "  again  aye run release -i version=v1.0.0\n";
+        assert_eq!(at_30(labelled), "  again  aye run release -i \\\n         version=v1.0.0\n");
+        let bare = "  aye answer k3f9x2m7q1-1 proceed|cancel\n";
+        assert_eq!(at_30(bare), "  aye answer k3f9x2m7q1-1 \\\n    proceed|cancel\n");
+        let quoted = "  aye run release -i 'a b c d e f'\n";
+        assert_eq!(at_30(quoted), "  aye run release -i \\\n    'a b c d e f'\n");
+        let fits = "  aye answer k3f9x2m7q1-1 yes\n";
+        assert_eq!(at_30(fits), fits);
+    }
+
+    #[test]
+    fn code_and_pipes_stay_as_they_are() {
         for line in [
-            "  try again  aye run release -i version=v1.0.0\n",
             " 12 |     command: npm run build and more\n",
             "    |              ^^^^^^^^ no program is called so\n",
         ] {

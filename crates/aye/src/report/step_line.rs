@@ -11,7 +11,7 @@ use aye_core::question::Channel;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 
 use super::inside::about_inside;
-use super::timeline::{ended_words, origin_words};
+use super::timeline::{channel_words, ended_words, origin_words};
 
 /// What is said of a step that has not begun because others run.
 pub(super) const QUEUED: &str = "waiting for a slot";
@@ -188,7 +188,10 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let label = answered.label.as_deref().unwrap_or(value);
             let who = match answered.answer.prompter {
                 Channel::Override => "--yes".to_owned(),
-                prompter => format!("{} through {}", answered.answer.by, prompter.word()),
+                prompter => {
+                    let through = channel_words(prompter, answered.answer.proof);
+                    format!("{} through {through}", answered.answer.by)
+                }
             };
             let who = match origin_words(&answered.answer) {
                 Some(origin) => format!("{who}, {}", escape_control_line(&origin)),

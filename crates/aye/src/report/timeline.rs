@@ -6,7 +6,7 @@ use std::time::Duration;
 use aye_core::event::{Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::{Item, Parent};
-use aye_core::question::{Answer, Channel, Question};
+use aye_core::question::{Answer, Channel, Proof, Question};
 use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -104,6 +104,9 @@ pub struct Decision {
     /// Through which prompter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompter: Option<Channel>,
+    /// What proves whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// What started the program that answered, where that was not a person, and
     /// a name that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +136,7 @@ impl Decision {
             expired: false,
             by: None,
             prompter: None,
+            proof: None,
             origin: None,
             latency_ms: None,
             reason: None,
@@ -152,6 +156,7 @@ impl Decision {
                 value: answered.answer.value.as_str().unwrap_or("***").to_owned(),
                 by: Some(answered.answer.by.clone()),
                 prompter: Some(answered.answer.prompter),
+                proof: answered.answer.proof,
                 origin: origin_words(&answered.answer),
                 latency_ms: Some(answered.latency_ms),
                 reason: answered.answer.reason.clone(),
@@ -164,6 +169,7 @@ impl Decision {
                 value: answer.value.as_str().unwrap_or_default().to_owned(),
                 by: Some(answer.by.clone()),
                 prompter: Some(answer.prompter),
+                proof: answer.proof,
                 origin: origin_words(answer),
                 ..nothing
             }),
@@ -183,7 +189,8 @@ impl Decision {
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };
-        let through = self.prompter.map(Channel::spoken).unwrap_or_default();
+        let through =
+            self.prompter.map(|channel| channel_words(channel, self.proof)).unwrap_or_default();
         let mut line =
             format!("{asked} = {value} by {} through {through}", escape_control_line(by));
         if let Some(ms) = self.latency_ms {
@@ -205,10 +212,19 @@ impl Decision {
 /// Who gave an answer and through what, with all that is known of it: `by
 /// alice through terminal (it is Friday)`.
 pub(super) fn answer_words(answer: &Answer) -> String {
-    let mut words = format!("by {} through {}", answer.by, answer.prompter.spoken());
+    let through = channel_words(answer.prompter, answer.proof);
+    let mut words = format!("by {} through {through}", answer.by);
     words.extend(origin_words(answer).map(|origin| format!(", {origin}")));
     words.extend(answer.reason.as_ref().map(|reason| format!(" ({reason})")));
     escape_control_line(&words)
+}
+
+/// Through what an answer came, and what proves whose it is: `web (token)`.
+pub(super) fn channel_words(channel: Channel, proof: Option<Proof>) -> String {
+    match proof {
+        Some(proof) => format!("{} ({})", channel.spoken(), proof.word()),
+        None => channel.spoken().to_owned(),
+    }
 }
 
 /// What is known against an answer's being that of the person it names.

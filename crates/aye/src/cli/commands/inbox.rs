@@ -26,7 +26,7 @@ use aye_runtime::error::Error;
 use aye_runtime::memory::Fix;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
 
-use super::output::{print, print_json, print_json_line};
+use super::output::{print_json, print_json_line, print_words};
 use super::runs::ago;
 use offered::offered;
 
@@ -140,8 +140,8 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
     if context.json {
         print_json(&open)?;
     } else {
-        print(&list(&open, context))?;
-        print(&proposals(context))?;
+        print_words(&list(&open, context))?;
+        print_words(&proposals(context))?;
     }
     Ok(0)
 }
@@ -273,7 +273,7 @@ fn stream(context: &Context) -> Result<u8, Error> {
         if changed && context.json {
             print_json_line(&open)?;
         } else if changed {
-            print(&list(&open, context))?;
+            print_words(&list(&open, context))?;
         }
         known = Some(ids);
         while let Some(signal) = signals.next() {

@@ -75,6 +75,12 @@ fn a_question_that_wants_a_code_is_not_answered_without_one() {
     assert!(place.work().join("acted").exists());
     let shown = place.aye(&["show", "last", "--json"]).ok();
     assert!(!shown.stdout.contains(&right), "a code is not written down");
+    let decisions = shown.json()["decisions"].as_array().unwrap().clone();
+    assert!(decisions.iter().any(|one| one["proof"] == "otp"), "{decisions:?}");
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains("through command (otp)"), "{shown}");
+    let step = place.aye(&["show", "last", "act"]).ok().stdout;
+    assert!(step.contains("through command (otp)"), "{step}");
 
     let again = place.aye(&["run", "guarded.yaml", "--no-input"]);
     assert_eq!(again.code, 6);

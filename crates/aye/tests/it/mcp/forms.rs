@@ -36,7 +36,10 @@ fn a_person_is_asked_directly() {
     assert_eq!(done.status(), "completed", "{}", done.text());
     assert!(desk.work().join("green").exists());
     let form = &client.forms[0];
-    assert!(form["message"].as_str().unwrap().contains("Go now?"), "{form}");
+    let message = form["message"].as_str().unwrap();
+    assert!(message.contains("Go now?"), "{form}");
+    // A question without a title gets none.
+    assert!(message.starts_with("go · sure\n"), "{message}");
     let schema = &form["requestedSchema"];
     assert_eq!(schema["required"], json!(["choice"]));
     assert_eq!(schema["properties"]["choice"]["enum"], json!(["proceed", "cancel", LOOK]));

@@ -53,3 +53,14 @@ fn a_dumb_terminal_is_left_alone() {
     assert_eq!(terminal.end(), Some(5));
     assert!(!raw(&terminal).contains('\u{7}'));
 }
+
+/// Without `TERM` nothing is known of the terminal: ASCII, no colours.
+#[test]
+fn a_terminal_without_a_name_gets_plain_text() {
+    let place = place();
+    let mut terminal = Terminal::without_term(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("Go?").keys("n\n");
+    assert_eq!(terminal.end(), Some(5));
+    let raw = raw(&terminal);
+    assert!(raw.is_ascii() && !raw.contains('\u{1b}'), "{raw:?}");
+}

@@ -42,6 +42,12 @@ impl Terminal {
         Self::run(place, AYE, args, 80, 24, env, true)
     }
 
+    /// The same without `TERM`.
+    pub(super) fn without_term(place: &Place, args: &[&str]) -> Self {
+        let args = [&["-u", "TERM", AYE][..], args].concat();
+        Self::run(place, "env", &args, 80, 24, &[], true)
+    }
+
     /// The same with standard output captured elsewhere, as in `$(…)`.
     pub(super) fn captured(place: &Place, args: &[&str]) -> Self {
         Self::run(place, AYE, args, 80, 24, &[], false)

@@ -65,8 +65,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
-      asked just now, no time limit, no proc
-    ess drives the run
+      asked just now, no time limit, no
+        process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     ");
 }
@@ -112,8 +112,8 @@ fn a_run_is_shown_with_every_step() {
     · tell     not reached yet
     ‖ release waits for an answer: Release
       to production  1 step done, 1 failed
-      answer  aye answer k3f9x2m7q1-1 procee
-    d|cancel --resume
+      answer  aye answer k3f9x2m7q1-1 \
+              proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
       resume  aye resume k3f9x2m7q1
