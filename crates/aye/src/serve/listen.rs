@@ -31,6 +31,7 @@ use super::server::{Place, Server};
 use super::socket;
 use super::taking_up;
 use super::tls::Certificate;
+use super::write_limit::WriteLimit;
 
 /// How many connections may be open whose clients have not shown who they are:
 /// with one more the oldest of them is closed, so that nobody keeps others out
@@ -38,6 +39,8 @@ use super::tls::Certificate;
 const STRANGERS: usize = 1024;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
+/// How long a client may leave what is sent to it unread.
+const UNREAD: Duration = Duration::from_secs(20);
 /// How long we rest when the machine has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
 
@@ -197,7 +200,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
         .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(stream), answer)
+        .serve_connection(TokioIo::new(WriteLimit::new(stream, UNREAD)), answer)
         .with_upgrades();
     // A client that goes away is not news.
     let _ = served.await;

@@ -38,6 +38,7 @@ mod tls;
 #[cfg(test)]
 mod typescript;
 mod views;
+mod write_limit;
 
 pub(crate) use listen::{Options, serve};
 pub(crate) use tls::Certificate;

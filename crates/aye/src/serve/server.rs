@@ -275,7 +275,8 @@ impl Server {
         Err(error.map_or_else(|| Problem::not_found("skill", skill), Into::into))
     }
 
-    /// Whether someone may act on a run: in a project that is trusted.
+    /// Whether someone may change something now: they have the right and did not send too
+    /// much. Whether a project is trusted is asked by what runs something of it.
     pub(super) fn must_act(&self, identity: &Identity, right: Right) -> Result<(), Problem> {
         identity.must(right)?;
         match self.rates.lets_change(&identity.name, std::time::Instant::now()) {

@@ -204,6 +204,32 @@ fn a_body_that_never_ends_and_a_head_that_never_comes_are_not_waited_for() {
     assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
 }
 
+/// A client that wants a log and does not read it keeps no connection and no thread.
+#[test]
+fn a_log_that_nobody_reads_is_not_kept_open() {
+    let loud = "
+steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' } ]";
+    let server = Served::with(&[("go", loud)]);
+    let run = server.start_skill("go");
+    server.until_status(&run, "completed");
+    let sockets = || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().flatten();
+        let targets = open.filter_map(|file| std::fs::read_link(file.path()).ok());
+        targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
+    };
+    let before = sockets();
+    let bearer = server.bearer();
+    let host = format!("127.0.0.1:{}", server.port);
+    let headers = [("Authorization", bearer.as_str())];
+    for path in [format!("runs/{run}/logs?follow=true"), format!("runs/{run}/steps/loud/log")] {
+        let mut deaf = server.connect();
+        let asks = request("GET", &format!("/api/v1/{path}"), &host, &headers, "");
+        deaf.write_all(asks.as_bytes()).unwrap();
+        until("it is served", || sockets() > before);
+        until("it is let go", || sockets() <= before);
+    }
+}
+
 #[test]
 fn a_header_that_comes_twice_is_refused() {
     let server = Served::with(&[("go", GATE)]);
