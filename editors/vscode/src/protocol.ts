@@ -1253,16 +1253,26 @@ export type RetryBody = {
   step?: string | null;
   /** What it is given differently, by name. */
   set?: Record<string, unknown>;
+  /** The digest of the question about the failure, if one is open. */
+  digest?: string | null;
+  /** From that question, for browsers. */
+  nonce?: string | null;
 };
 
 /** A run whose failed step is to be tried again. */
 export type RetryCommand = {
   id: number;
   run: string;
+  /** Sent again with the same key, it counts once. */
+  key?: string | null;
   /** The step, if several failed. */
   step?: string | null;
   /** What it is given differently, by name. */
   set?: Record<string, unknown>;
+  /** The digest of the question about the failure, if one is open. */
+  digest?: string | null;
+  /** From that question, for browsers. */
+  nonce?: string | null;
 };
 
 /** Why a step is tried again. */

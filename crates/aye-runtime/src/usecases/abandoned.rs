@@ -1,7 +1,9 @@
 //! Runs whose driver died, and that nobody has to be asked about before they continue.
 
-use aye_core::event::{Driver, EventKind, StartedBy};
+use aye_core::event::{BadOutcome, Driver, Event, EventKind, StartedBy};
+use aye_core::id::RunId;
 use aye_core::journal::State;
+use aye_core::question::Channel;
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,14 +13,15 @@ use crate::store::{RunFilter, RunRow, RunStatus};
 
 use super::journal_reader::JournalReader;
 
-/// How often a run is taken up: one that ends its driver each time is left alone.
+/// How often a run is taken up without getting any further: one that ends its driver
+/// each time is left alone.
 const MOST: usize = 3;
 
 impl Runtime {
     /// The runs that a server takes up: driven in the background, or begun by an
     /// assistant, a schedule or the server; by this account, on this machine since it
-    /// was started; not more often than three times. One that someone drove at a
-    /// terminal is theirs.
+    /// was started; not more often than three times without progress. One that someone
+    /// drove at a terminal is theirs.
     pub fn abandoned_runs(&self) -> Result<Vec<RunRow>, Error> {
         let Some(journal) = self.journal_if_any()? else { return Ok(Vec::new()) };
         let filter =
@@ -52,21 +55,111 @@ fn is_to_be_taken_up(
     row: &RunRow,
     booted: Timestamp,
 ) -> Result<bool, Error> {
-    let state = journal.state(&row.id)?;
-    let events = journal.events(&row.id)?;
-    let mut drivers = events.iter().filter_map(|event| match &event.kind {
-        EventKind::SkillStarted(started) => Some((event.at, &started.driver)),
-        EventKind::SkillResumed { driver, .. } => Some((event.at, driver)),
+    if !was_alone(&journal.state(&row.id)?) {
+        return Ok(false);
+    }
+    let events: Vec<Event> =
+        journal.events_within(&row.id)?.into_iter().map(|(_, event)| event).collect();
+    let since = events.iter().rev().find(|event| event.run == row.id && driver(event).is_some());
+    Ok(since.is_some_and(|event| event.at >= booted) && times_taken_up(&row.id, &events) < MOST)
+}
+
+/// How often the run continued after its driver had died, since it got any further or
+/// a person drove it. `events` are those of the run and of the runs inside it.
+fn times_taken_up(run: &RunId, events: &[Event]) -> usize {
+    let mut times = 0;
+    // It continues after a pause because someone answered or asked for it.
+    let mut paused = false;
+    for event in events {
+        match &event.kind {
+            EventKind::SkillPaused { .. } if event.run == *run => paused = true,
+            // It stood still together with its driver.
+            EventKind::SkillResumed { suspended_ms: Some(_), .. } => {}
+            EventKind::SkillResumed { driver, .. } if event.run == *run => {
+                if !driver.detached {
+                    times = 0;
+                } else if !paused {
+                    times += 1;
+                }
+                paused = false;
+            }
+            kind if is_progress(kind) => times = 0,
+            _ => {}
+        }
+    }
+    times
+}
+
+fn driver(event: &Event) -> Option<&Driver> {
+    match &event.kind {
+        EventKind::SkillStarted(started) => Some(&started.driver),
+        EventKind::SkillResumed { driver, .. } => Some(driver),
         _ => None,
-    });
-    let Some(first) = drivers.next() else { return Ok(false) };
-    let resumed: Vec<(Timestamp, &Driver)> = drivers.collect();
-    let (since, last) = resumed.last().copied().unwrap_or(first);
-    Ok(since >= booted && resumed.len() < MOST && was_alone(&state, last))
+    }
+}
+
+/// Whether a run got further with this: a step ended, or a person answered. That its
+/// driver died is not such an end, and neither is what memory says each time anew.
+fn is_progress(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::StepCompleted(_) | EventKind::StepSkipped { .. } => true,
+        EventKind::StepFailed(failed) => {
+            !matches!(failed.outcome, BadOutcome::Unknown | BadOutcome::Interrupted)
+        }
+        EventKind::ConfirmationAnswered(answered) => {
+            answered.refused.is_none() && answered.answer.prompter != Channel::Memory
+        }
+        _ => false,
+    }
 }
 
 /// Whether the last driver of a run had nobody at its terminal.
-fn was_alone(state: &State, last: &Driver) -> bool {
+pub(super) fn was_alone(state: &State) -> bool {
     let by_clock = state.started.started_by == Some(StartedBy::Schedule);
-    last.detached || by_clock && !last.attended
+    state.driver.detached || by_clock && !state.driver.attended
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(run: &RunId, kind: Value) -> Event {
+        let mut event = json!({ "v": 1, "run": run, "seq": 1, "at": "2026-11-17T10:00:00Z" });
+        event.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+        serde_json::from_value(event).unwrap()
+    }
+
+    fn resumed(detached: bool) -> Value {
+        let driver = json!({ "user": "u", "host": "h", "pid": 1, "detached": detached });
+        json!({ "type": "skill_resumed", "driver": driver })
+    }
+
+    fn failed(outcome: &str) -> Value {
+        json!({ "type": "step_failed", "step": "s", "execution": 1, "outcome": outcome, "message": "m" })
+    }
+
+    #[test]
+    fn only_takings_up_without_progress_count() {
+        let (run, other) = (RunId::from_random(1), RunId::from_random(2));
+        let times = |kinds: &[Value]| {
+            let events: Vec<Event> = kinds.iter().map(|kind| event(&run, kind.clone())).collect();
+            times_taken_up(&run, &events)
+        };
+        let (alone, by_a_person) = (resumed(true), resumed(false));
+        let paused = json!({ "type": "skill_paused", "why": "resting" });
+        assert_eq!(times(&[alone.clone(), alone.clone(), alone.clone()]), 3);
+        assert_eq!(times(&[paused, alone.clone()]), 0, "an answer let it continue");
+        assert_eq!(times(&[alone.clone(), by_a_person]), 0, "someone took care of it");
+        assert_eq!(times(&[alone.clone(), failed("unknown"), alone.clone()]), 2);
+        assert_eq!(times(&[alone.clone(), failed("failure"), alone.clone()]), 1);
+        let mut slept = alone.clone();
+        slept["suspended_ms"] = 5.into();
+        assert_eq!(times(&[alone.clone(), slept]), 1, "its driver lived");
+        // What is inside it gets further, and so does the run.
+        let inside = event(&other, failed("failure"));
+        let events = [event(&run, alone.clone()), inside, event(&run, alone)];
+        assert_eq!(times_taken_up(&run, &events), 1);
+    }
 }

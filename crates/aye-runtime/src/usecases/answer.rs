@@ -83,6 +83,12 @@ pub enum AnswerError {
         /// The question.
         question: String,
     },
+    /// The key was used for another request about the run.
+    #[error("the key was used for another request about run `{run}`")]
+    OtherRetry {
+        /// The run.
+        run: String,
+    },
     /// It does not count, and why.
     #[error("the answer to `{question}` was refused: {why}")]
     Refused {
@@ -98,7 +104,7 @@ pub enum AnswerError {
 
 impl Runtime {
     /// Gives an answer to whoever drives the run; if nobody does, the run
-    /// continues in a process of its own.
+    /// continues in a process of its own, unless it was stopped at a terminal.
     pub fn answer(
         &self,
         request: AnswerRequest,
@@ -173,9 +179,19 @@ impl Runtime {
     fn continue_detached(&self, journal: &JournalReader, row: &RunRow) -> Result<(), String> {
         let resume = || {
             let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+            let outer = journal.run(&outer.id)?.unwrap_or(outer);
+            if !outer.status.is_ended() && !journal.continues_unseen(&outer)? {
+                let message =
+                    "no process drives the run, and it was started at a terminal or by a script";
+                let hint = format!("resume it with: `aye resume {}`", outer.id);
+                return Err(Error::Refused { message: message.to_owned(), hint: Some(hint) });
+            }
             self.continue_answered(&outer, &mut |_| {})
         };
-        resume().map_err(|error: Error| error.to_string())
+        resume().map_err(|error: Error| match error.hint() {
+            Some(hint) => format!("{error}; {hint}"),
+            None => error.to_string(),
+        })
     }
 }
 

@@ -76,7 +76,7 @@ pub use run_views::{AskingRun, ListedRun, OpenQuestion, Overview, RunDetails, Ru
 pub use schedules::{ListedSchedule, ScheduleRequest};
 pub use script_question::{AskedInRun, ScriptOutcome, ScriptQuestion};
 pub use start::StartRequest;
-pub use start_skill::{StartSkill, StartSkillError, StartedRun};
+pub use start_skill::{RetryStep, StartSkill, StartSkillError, StartedRun};
 pub use stats::{QuestionFigures, RunFigures, SkillStats, Spread, StatsRequest, StepFigures};
 pub use step_place::StepPlace;
 pub use step_process::process_of;

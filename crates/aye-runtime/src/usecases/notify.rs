@@ -255,6 +255,7 @@ impl NotifyHost for Host {
             | AnswerError::Changed { .. }
             | AnswerError::Decided(_)
             | AnswerError::OtherRequest { .. }
+            | AnswerError::OtherRetry { .. }
             | AnswerError::Refused { .. } => NotTaken::Refused,
             AnswerError::Failed(_) => NotTaken::Failed,
         })

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::question::{Answer, Edits};
 use aye_core::skill::Given;
@@ -29,6 +30,27 @@ pub struct StartSkill {
     pub environment: Option<String>,
     /// The key under which the client sends it: sent again, it is the same run.
     pub key: Option<String>,
+}
+
+/// A failed step that is to be tried again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetryStep {
+    /// The run, or the beginning of its id.
+    pub run: String,
+    /// The step, if several failed.
+    pub step: Option<String>,
+    /// What it is given differently.
+    pub edits: Option<Edits>,
+    /// The digest of the question about the failure, as the person saw it.
+    pub digest: Option<String>,
+    /// The key under which the client sends it: sent again, it counts once.
+    pub key: Option<String>,
+}
+
+impl RetryStep {
+    fn choice(&self) -> &'static str {
+        if self.edits.is_some() { "edit" } else { "retry" }
+    }
 }
 
 /// What came of it.
@@ -102,26 +124,24 @@ impl Runtime {
 
     /// Tries a failed step again: answers the question about it, or takes the
     /// run up that ended with it, in a process of its own.
-    pub fn retry_step(
-        &self,
-        run: &str,
-        step: Option<&str>,
-        edits: Option<Edits>,
-        by: &Answerer,
-    ) -> Result<RunId, AnswerError> {
-        let choice = if edits.is_some() { "edit" } else { "retry" };
-        match self.retryable(run, step)? {
+    pub fn retry_step(&self, retry: RetryStep, by: &Answerer) -> Result<RunId, AnswerError> {
+        if let Some(run) = self.retried_before(&retry, by)? {
+            return Ok(run);
+        }
+        let choice = retry.choice();
+        let RetryStep { run, step, edits, digest, key } = retry;
+        match self.retryable(&run, step.as_deref())? {
             RetryTarget::Question(question) => {
                 let request = AnswerRequest {
                     question: question.id.to_string(),
-                    digest: None,
+                    digest,
                     choice: choice.to_owned(),
                     reason: None,
                     typed: None,
                     code: None,
                     remember: None,
                     edits,
-                    key: None,
+                    key,
                 };
                 self.answer(request, by)?;
                 Ok(question.run)
@@ -130,12 +150,53 @@ impl Runtime {
                 let answer = Answer {
                     origin: Some(self.origin()),
                     proof: Some(by.proof),
+                    key: key.map(|key| key_digest(&by.name, &key)),
                     ..Answer::new(choice, by.name.clone(), by.channel)
                 };
                 self.retry_detached(&run.row, step, edits, answer, &mut |_| {})?;
                 Ok(run.row.id)
             }
         }
+    }
+
+    /// The run that the same request under the same key was for: it counts once,
+    /// whatever became of the step since.
+    pub fn retried_before(
+        &self,
+        retry: &RetryStep,
+        by: &Answerer,
+    ) -> Result<Option<RunId>, AnswerError> {
+        let Some(key) = retry.key.as_ref().map(|key| key_digest(&by.name, key)) else {
+            return Ok(None);
+        };
+        let journal = self.journal()?;
+        let named = journal.find_run(&retry.run)?;
+        let outer = journal.outermost(&named.id)?.map_or_else(|| named.id.clone(), |row| row.id);
+        for (_, event) in journal.events_within(&outer)?.into_iter().rev() {
+            let (answer, edits, refused) = match event.kind {
+                EventKind::ConfirmationAnswered(answered) => {
+                    let edits = answered.answer.edits.clone();
+                    let question = answered.question.to_string();
+                    let refused = answered.refused.map(|why| (question, why));
+                    (answered.answer, edits, refused)
+                }
+                EventKind::StepRetried { answer: Some(answer), edits, .. } => {
+                    (*answer, edits, None)
+                }
+                _ => continue,
+            };
+            if answer.key.as_ref() != Some(&key) {
+                continue;
+            }
+            if answer.value.as_str() != Some(retry.choice()) || edits != retry.edits {
+                return Err(AnswerError::OtherRetry { run: event.run.to_string() });
+            }
+            return match refused {
+                Some((question, why)) => Err(AnswerError::Refused { question, why }),
+                None => Ok(Some(event.run)),
+            };
+        }
+        Ok(None)
     }
 
     /// The same, seen from a project that is served: nobody typed it there.

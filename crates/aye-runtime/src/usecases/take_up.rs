@@ -8,6 +8,7 @@ use crate::runtime::Runtime;
 use crate::store::RunRow;
 use crate::trust::StartedBy;
 
+use super::abandoned::was_alone;
 use super::journal_reader::JournalReader;
 use super::warning::Warning;
 
@@ -15,6 +16,14 @@ impl JournalReader {
     /// Whether a run rests: whoever takes its answer takes it up.
     pub fn rests(&self, outermost: &RunRow) -> Result<bool, Error> {
         Ok(self.state(&outermost.id)?.paused == Some(PauseReason::Resting))
+    }
+
+    /// Whether someone who is not at the run's machine may let it continue: it rests, or
+    /// nobody sat where it was driven. One that was interrupted at a terminal is theirs
+    /// who interrupted it.
+    pub(super) fn continues_unseen(&self, outermost: &RunRow) -> Result<bool, Error> {
+        let state = self.state(&outermost.id)?;
+        Ok(state.paused == Some(PauseReason::Resting) || was_alone(&state))
     }
 }
 

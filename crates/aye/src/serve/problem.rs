@@ -221,8 +221,10 @@ impl From<AnswerError> for Problem {
             AnswerError::Changed { .. } => Self::new(Code::DigestMismatch, error.to_string())
                 .hint("read the question again and answer what it asks now"),
             AnswerError::Decided(late) => Self { code: Code::Decided, ..late.into() },
-            AnswerError::OtherRequest { .. } => Self::new(Code::KeyReused, error.to_string())
-                .hint("use a new key for another request"),
+            AnswerError::OtherRequest { .. } | AnswerError::OtherRetry { .. } => {
+                Self::new(Code::KeyReused, error.to_string())
+                    .hint("use a new key for another request")
+            }
             AnswerError::Refused { .. } => Self::new(Code::Refused, error.to_string()),
             AnswerError::Failed(error) => error.into(),
         }

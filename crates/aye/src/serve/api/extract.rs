@@ -88,8 +88,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Key {
             }
             Some(key) => Ok(Self(Some(key.to_owned()))),
             None if parts.extensions.get().is_some_and(Identity::is_session) => Ok(Self(None)),
-            None => Err(Problem::new(Code::KeyRequired, "the header `Idempotency-Key` is missing")
-                .hint("send a new random value with each request, and the same one to repeat it")),
+            None => Err(no_key()),
         }
     }
+}
+
+/// The key is missing.
+pub(super) fn no_key() -> Problem {
+    Problem::new(Code::KeyRequired, "the header `Idempotency-Key` is missing")
+        .hint("send a new random value with each request, and the same one to repeat it")
 }

@@ -38,7 +38,7 @@ use openapi::{Api, Document};
 pub(super) use extract::Params;
 pub(super) use logs::follow as follow_logs;
 pub(super) use questions::{AnswerBody, HeldQuestion, Taken, hold_question};
-pub(super) use runs::{CancelBody, ChangedRun, RetryBody, StartBody, Started};
+pub(super) use runs::{CancelBody, ChangedRun, RetryBody, RetryProof, StartBody, Started};
 
 /// The longest body.
 const LONGEST: usize = 1 << 20;

@@ -127,7 +127,8 @@ pub(super) async fn one(
     Ok(Json(view))
 }
 
-fn session_secret(headers: &HeaderMap, identity: &Identity) -> Option<String> {
+/// The origin's half of a browser's session.
+pub(super) fn session_secret(headers: &HeaderMap, identity: &Identity) -> Option<String> {
     let secret = headers.get(SECRET)?.to_str().ok()?;
     identity.is_session().then(|| secret.to_owned())
 }
@@ -138,6 +139,21 @@ pub(in crate::serve) fn nonce(secret: &str, question: &str, asked: &str) -> Stri
     let mut text = digest(&[b"nonce", secret.as_bytes(), question.as_bytes(), asked.as_bytes()]);
     text.truncate(32);
     text
+}
+
+/// Refuses a browser that has not read this very question.
+pub(super) fn must_know_nonce(
+    secret: &str,
+    question: &str,
+    shown: &str,
+    given: Option<&str>,
+) -> Result<(), Problem> {
+    let expected = nonce(secret, question, shown);
+    match is_same(given.unwrap_or_default().as_bytes(), expected.as_bytes()) {
+        true => Ok(()),
+        false => Err(Problem::new(Code::Forbidden, "the nonce is not that of the question")
+            .hint("read the question again and send its `nonce`")),
+    }
 }
 
 fn nonce_of(secret: &str, view: &QuestionView) -> Option<String> {
@@ -245,12 +261,7 @@ pub(super) async fn answer(
     let kind = match session_secret(&headers, &identity) {
         None => ClientKind::Program,
         Some(secret) => {
-            let expected = nonce(&secret, &question, shown);
-            let given = body.nonce.as_deref().unwrap_or_default();
-            if !is_same(given.as_bytes(), expected.as_bytes()) {
-                return Err(Problem::new(Code::Forbidden, "the nonce is not that of the question")
-                    .hint("read the question again and send its `nonce`"));
-            }
+            must_know_nonce(&secret, &question, shown, body.nonce.as_deref())?;
             ClientKind::Page
         }
     };

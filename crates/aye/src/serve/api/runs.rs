@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use aye_core::question::Edits;
 use aye_runtime::people::Right;
-use aye_runtime::usecases::{RetryTarget, RunFilter, RunStanding, Sent, StartSkill};
+use aye_runtime::usecases::{RetryStep, RetryTarget, RunFilter, RunStanding, Sent, StartSkill};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,7 +18,8 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 use crate::serve::views::{JournalEvent, RunDetailView, RunView};
 
-use super::extract::{Body, Key, Params};
+use super::extract::{Body, Key, Params, no_key};
+use super::questions::{must_know_nonce, session_secret};
 use super::reply::{Created, Json, Reply};
 
 /// How many are listed unless someone says.
@@ -317,6 +319,21 @@ pub(in crate::serve) struct RetryBody {
     /// What it is given differently, by name.
     #[serde(default)]
     pub(in crate::serve) set: Map<String, Value>,
+    /// The digest of the question about the failure, if one is open.
+    pub(in crate::serve) digest: Option<String>,
+    /// From that question, for browsers.
+    pub(in crate::serve) nonce: Option<String>,
+}
+
+/// What shows that a client means the failure that it saw.
+#[derive(Debug, Clone)]
+pub(in crate::serve) enum RetryProof {
+    /// A command of the socket says what it likes to.
+    Socket,
+    /// A program has to send the digest.
+    Bearer,
+    /// A browser has to send the nonce too: the secret of its session.
+    Browser(String),
 }
 
 impl RetryBody {
@@ -327,29 +344,74 @@ impl RetryBody {
         identity: &Identity,
         run: &str,
         kind: ClientKind,
+        (key, proof): (Option<String>, &RetryProof),
     ) -> Result<ChangedRun, Problem> {
         server.must_act(identity, Right::Start)?;
         let journal = server.journal()?;
         let row = server.run(&journal, run, identity)?;
+        let by = identity.answerer(kind);
+        let edits = (!self.set.is_empty()).then(|| Edits { set: self.set, ..Edits::default() });
+        let retry =
+            RetryStep { run: row.id.to_string(), step: self.step, edits, digest: self.digest, key };
+        if let Some(run) = server.runtime.retried_before(&retry, &by)? {
+            return Ok(ChangedRun { run: run.to_string() });
+        }
         // A change decides what runs, and a question about a failure is a question.
-        let target = server.runtime.retryable(row.id.as_str(), self.step.as_deref())?;
-        if !self.set.is_empty() || matches!(target, RetryTarget::Question(_)) {
+        let target = server.runtime.retryable(row.id.as_str(), retry.step.as_deref())?;
+        if retry.edits.is_some() || matches!(target, RetryTarget::Question(_)) {
             server.must_act(identity, Right::Answer)?;
         }
-        let edits = (!self.set.is_empty()).then(|| Edits { set: self.set, ..Edits::default() });
-        let by = identity.answerer(kind);
-        let run = server.runtime.retry_step(row.id.as_str(), self.step.as_deref(), edits, &by)?;
+        proof.fits(&target, &retry, self.nonce.as_deref())?;
+        let run = server.runtime.retry_step(retry, &by)?;
         Ok(ChangedRun { run: run.to_string() })
     }
+}
+
+impl RetryProof {
+    /// Whether a request is for the failure that the client saw: sent twice, it must not
+    /// try the next failure again.
+    fn fits(
+        &self,
+        target: &RetryTarget,
+        retry: &RetryStep,
+        nonce: Option<&str>,
+    ) -> Result<(), Problem> {
+        match (self, target) {
+            (Self::Socket, _) | (Self::Bearer, RetryTarget::Ended { .. }) => Ok(()),
+            (Self::Browser(_), RetryTarget::Ended { .. }) => match &retry.key {
+                Some(_) => Ok(()),
+                None => Err(no_key()),
+            },
+            (Self::Bearer, RetryTarget::Question(_)) => shown_digest(retry).map(drop),
+            (Self::Browser(secret), RetryTarget::Question(question)) => {
+                must_know_nonce(secret, question.id.as_str(), shown_digest(retry)?, nonce)
+            }
+        }
+    }
+}
+
+fn shown_digest(retry: &RetryStep) -> Result<&str, Problem> {
+    retry.digest.as_deref().ok_or_else(|| {
+        Problem::new(Code::Invalid, "`digest` is missing: a question about the failure is open")
+            .hint("send the digest of that question")
+    })
 }
 
 /// `POST /api/v1/runs/{run}/retry`
 pub(super) async fn retry(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
+    headers: HeaderMap,
+    Key(key): Key,
     Path(run): Path<String>,
     Body(body): Body<RetryBody>,
 ) -> Reply<ChangedRun> {
-    let kind = ClientKind::default();
-    Ok(Json(server.blocking(move |server| body.retry(server, &identity, &run, kind)).await?))
+    let (kind, proof) = match session_secret(&headers, &identity) {
+        None => (ClientKind::Program, RetryProof::Bearer),
+        Some(secret) => (ClientKind::Page, RetryProof::Browser(secret)),
+    };
+    let changed = server
+        .blocking(move |server| body.retry(server, &identity, &run, kind, (key, &proof)))
+        .await?;
+    Ok(Json(changed))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::harmless::json_line;
-use crate::serve::api::{ChangedRun, follow_logs, hold_question};
+use crate::serve::api::{ChangedRun, RetryProof, follow_logs, hold_question};
 use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
@@ -55,7 +55,8 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
             Ok(CommandReply::Run(cancel.body.cancel(server, identity, &cancel.run)?))
         }),
         ClientMessage::Retry(retry) => work(connection, retry.id, move |server, identity| {
-            Ok(CommandReply::Run(retry.body.retry(server, identity, &retry.run, kind)?))
+            let proof = (retry.key, &RetryProof::Socket);
+            Ok(CommandReply::Run(retry.body.retry(server, identity, &retry.run, kind, proof)?))
         }),
         ClientMessage::Start(start) => work(connection, start.id, move |server, identity| {
             Ok(CommandReply::Started(start.body.start(server, identity, start.key)?))

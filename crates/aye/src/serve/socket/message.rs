@@ -104,6 +104,8 @@ pub(in crate::serve) struct CancelCommand {
 pub(in crate::serve) struct RetryCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
+    /// Sent again with the same key, it counts once.
+    pub(in crate::serve) key: Option<String>,
     #[serde(flatten)]
     pub(in crate::serve) body: RetryBody,
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::detach::driver;
 use crate::cli::resting::{clocked, rests};
+use crate::prompt::pty::Terminal;
 
 use super::client::Served;
 
@@ -56,6 +57,8 @@ fn two_people_on_two_connections_approve() {
     assert_eq!(answers.len(), 2, "{run}");
     assert_eq!((&answers[0]["by"], &answers[0]["proof"]), (&json!("ann"), &json!("token")));
     assert_eq!((&answers[1]["by"], &answers[1]["proof"]), (&json!("bob"), &json!("token")));
+    let shown = server.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains("by ann through command (token)"), "{shown}");
 }
 
 #[test]
@@ -115,6 +118,47 @@ fn an_answer_elsewhere_withdraws_the_question_everywhere() {
     assert!(late.code != 0 && late.stderr.contains("is decided"), "{}", late.all());
 }
 
+/// The other way round: the prompt of a terminal closes.
+#[test]
+fn an_answer_over_the_socket_closes_the_prompt_of_a_terminal() {
+    let server = Served::with(&[("go", super::client::GATE)]);
+    let mut terminal = Terminal::aye(&server, &["run", "go"]);
+    terminal.wait_for("[y/N]");
+    let mut socket = server.socket("/ws");
+    let asked = socket.snapshot()["questions"][0].clone();
+    socket.done(yes(&asked));
+    assert_eq!(terminal.end(), Some(0));
+    assert!(server.work().join("went").exists());
+}
+
+/// The account of the operating system is a person: its answers carry the name, count once
+/// however they come, and who starts a run with it is the starter.
+#[test]
+fn the_account_is_the_person_it_belongs_to() {
+    let server = Served::with(&[("two", TWO), ("others", TWO_OTHERS)]);
+    let status = server.aye(&["auth", "status", "--json"]).json();
+    let user = status["user"].as_str().unwrap();
+    let add = ["people", "add", "me", "--rights", "answer,start", "--account", user, "--json"];
+    let token = server.aye(&add).ok().json()["token"].as_str().unwrap().to_owned();
+    server.aye(&["run", "two", "--detach"]).ok();
+    let asked = server.question();
+    let id = asked["question"].as_str().unwrap();
+    server.aye(&["answer", id, "proceed"]).ok();
+    let mut me = server.socket_as(&token, "/ws?after=0");
+    assert_eq!(me.snapshot()["you"], "me");
+    let answered = me.event("confirmation_answered");
+    assert_eq!(answered["answer"]["by"], "me");
+    let again = json!({ "type": "answer", "question": id, "choice": "proceed" });
+    assert_eq!(me.refused(again), "refused", "the same person");
+    server.aye(&["answer", id, "cancel"]).ok();
+    server.aye(&["run", "others", "--detach"]).ok();
+    let asked = server.question();
+    let id = asked["question"].as_str().unwrap();
+    let own = json!({ "type": "answer", "question": id, "choice": "proceed" });
+    assert_eq!(me.refused(own), "refused", "the starter");
+    assert!(!server.work().join("went").exists());
+}
+
 /// A run in the background that rests is taken up by an answer over HTTP.
 #[test]
 fn an_answer_takes_up_a_run_that_rests() {
@@ -133,4 +177,6 @@ steps:
     server.post(&format!("/api/v1/questions/{question}/answer"), &answer).ok();
     server.until_status(&run, "completed");
     assert!(server.work().join("went").exists());
+    let shown = server.aye(&["show", &run]).ok().stdout;
+    assert!(shown.contains("through command (local)"), "{shown}");
 }

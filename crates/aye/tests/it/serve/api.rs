@@ -24,6 +24,40 @@ fn the_first_line_says_where_it_is_and_a_second_server_is_told() {
     assert_eq!(server.raw("GET", "/readyz", &[], "").status, 200);
 }
 
+/// Without `--json` the first line is the address and nothing else.
+#[test]
+fn the_first_line_for_people_is_the_address() {
+    use std::io::{BufRead as _, BufReader};
+    let place = Place::new();
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let file = std::fs::read_to_string(place.home().join("serve.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(line, format!("{}\n", file["url"].as_str().unwrap()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_question_is_held_over_http() {
+    let short = "
+steps: [ { name: sure, confirm: { message: 'Go?', timeout: 25s } } ]";
+    let server = Served::with(&[("go", short)]);
+    server.start_skill("go");
+    let asked = server.question();
+    let path = format!("/api/v1/questions/{}/hold", asked["question"].as_str().unwrap());
+    assert_eq!(server.post(&path, &json!({})).ok()["question"], asked["question"]);
+    let held = server.question();
+    assert!(held["deadline"].as_str() > asked["deadline"].as_str(), "{held}");
+    let reader = server.person("bob", "read");
+    assert_eq!(server.post_as(&reader, &path, &json!({}), &new_key()).problem(403), "forbidden");
+    server.answer(&asked, "cancel");
+    assert_eq!(server.post(&path, &json!({})).problem(409), "decided");
+}
+
 #[test]
 fn it_proves_that_it_is_the_server_of_this_home() {
     let server = Served::with(&[]);
@@ -268,6 +302,57 @@ steps:
     server.post(&format!("/api/v1/runs/{run}/retry"), &json!({})).ok();
     server.until_status(&run, "completed");
     assert!(server.work().join("went").exists());
+}
+
+/// A retry is for the failure that the client saw: sent twice, it does not try the next
+/// failure again.
+#[test]
+fn a_retry_that_is_sent_twice_counts_once() {
+    let asks = "
+steps: [ { name: act, shell: 'echo x >>tries; exit 3', on_error: ask } ]";
+    let ends = "
+steps: [ { name: act, shell: 'echo x >>ends; exit 3' } ]";
+    let server = Served::with(&[("asks", asks), ("ends", ends)]);
+    let tries = |file: &str| server.read(file).lines().count();
+    let run = server.start_skill("asks");
+    let asked = server.question();
+    let path = format!("/api/v1/runs/{run}/retry");
+    let bearer = server.bearer();
+    let keyless = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    assert_eq!(server.raw("POST", &path, &keyless, "{}").problem(400), "key_required");
+    assert_eq!(server.post(&path, &json!({})).problem(400), "invalid", "without a digest");
+    let stale = json!({ "digest": "0000" });
+    assert_eq!(server.post(&path, &stale).problem(409), "digest_mismatch");
+    assert_eq!(tries("tries"), 1);
+    let (key, seen) = (new_key(), json!({ "digest": asked["digest"] }));
+    server.post_as(&server.token, &path, &seen, &key).ok();
+    let again = || server.question()["question"] != asked["question"] && tries("tries") == 2;
+    until("the next failure", again);
+    // The next failure is asked about; the same request changes nothing.
+    server.post_as(&server.token, &path, &seen, &key).ok();
+    let other = json!({ "digest": asked["digest"], "set": { "script": "true" } });
+    let reused = server.post_as(&server.token, &path, &other, &key);
+    assert_eq!(reused.problem(422), "key_reused");
+    assert!(again());
+
+    let run = server.start_skill("ends");
+    server.until_status(&run, "failed");
+    let path = format!("/api/v1/runs/{run}/retry");
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let failures = || {
+        let events = server.get(&format!("/api/v1/runs/{run}/events")).ok();
+        let events = events["events"].as_array().unwrap().iter();
+        events.filter(|event| event["type"] == "skill_failed").count()
+    };
+    server.post_as(&server.token, &path, &json!({}), &key).ok();
+    until("it fails again", || failures() == 2);
+    server.post_as(&server.token, &path, &json!({}), &key).ok();
+    let retry = json!({ "type": "retry", "run": run, "key": "one" });
+    socket.done(retry.clone());
+    until("it fails again", || failures() == 3);
+    socket.done(retry);
+    assert_eq!((failures(), tries("ends")), (3, 3));
 }
 
 /// What the driver would not do is refused to whoever asks, not only noted where nobody looks.

@@ -102,6 +102,11 @@ impl Served {
         let _ = self.child.wait();
     }
 
+    /// What the server wrote on standard error.
+    pub(super) fn said(&self) -> String {
+        std::fs::read_to_string(self.place.path().join("serve.stderr")).unwrap()
+    }
+
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -167,6 +172,13 @@ impl Served {
         found
     }
 
+    /// Answers a question that was listed; what came of it.
+    #[track_caller]
+    pub(super) fn answer(&self, asked: &Value, choice: &str) -> Value {
+        let path = format!("/api/v1/questions/{}/answer", asked["question"].as_str().unwrap());
+        self.post(&path, &json!({ "choice": choice, "digest": asked["digest"] })).ok()
+    }
+
     /// Waits until a run stands like this.
     pub(super) fn until_status(&self, run: &str, status: &str) {
         until(status, || self.get(&format!("/api/v1/runs/{run}")).ok()["status"] == status);
@@ -205,7 +217,9 @@ impl Drop for Served {
 
 fn start(place: &Place) -> (Child, u16, String) {
     let mut command = place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut said = std::fs::OpenOptions::new();
+    let said = said.append(true).create(true).open(place.path().join("serve.stderr")).unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(said).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     let first: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("`{line}`"));

@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::cli::harness::until;
+use crate::prompt::pty::Terminal;
 
 use super::client::{GATE, Served};
 
@@ -52,6 +53,93 @@ fn a_run_whose_driver_died_is_taken_up_three_times() {
     server.until_status(&run, "completed");
 }
 
+/// Takings-up count anew once the run gets further.
+#[test]
+fn a_run_that_gets_further_is_taken_up_again() {
+    let twice = "
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
+  - { name: go, shell: touch went }
+  - { name: again, confirm: { message: 'And again?', timeout: 1h } }";
+    let server = Served::with(&[("go", twice)]);
+    let run = server.start_skill("go");
+    let asked = server.question();
+    let mut pid = driver(&server, &run, None);
+    for _ in 0..3 {
+        kill(pid);
+        pid = driver(&server, &run, Some(pid));
+    }
+    server.answer(&asked, "proceed");
+    until("the next question", || {
+        let open = server.get("/api/v1/questions").ok()["questions"][0].clone();
+        open["step"] == "again"
+    });
+    kill(pid);
+    driver(&server, &run, Some(pid));
+}
+
+/// What keeps the server from taking up a run is said once, and ends.
+#[test]
+fn a_run_that_could_not_be_taken_up_is_tried_again() {
+    let server = Served::with(&[("go", GATE)]);
+    let run = server.start_skill("go");
+    server.question();
+    let pid = driver(&server, &run, None);
+    server.aye(&["trust", "--remove"]).ok();
+    kill(pid);
+    let refused = format!("run `{run}` was not resumed: ");
+    until("why it waits", || server.said().contains(&refused));
+    server.aye(&["trust", "--yes"]).ok();
+    driver(&server, &run, Some(pid));
+    assert_eq!(server.said().matches(&refused).count(), 1, "{}", server.said());
+}
+
+#[test]
+fn a_secret_that_is_lost_is_named() {
+    let skill = "
+inputs: [ { name: token, type: secret, required: true } ]
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
+  - { name: go, shell: 'printenv TOKEN >went', env: { TOKEN: '{{ inputs.token }}' } }";
+    let server = Served::with(&[("go", skill)]);
+    let start = json!({ "skill": "go", "inputs": { "token": "sesame-42" } });
+    let run = server.post("/api/v1/runs", &start).ok()["run"].as_str().unwrap().to_owned();
+    server.question();
+    kill(driver(&server, &run, None));
+    let hint = format!("`aye resume {run} -i token=…`");
+    until("what is missing", || server.said().contains(&hint));
+    assert!(!server.said().contains("sesame-42"), "{}", server.said());
+}
+
+/// An answer over the server is recorded, and the run stays with the person who
+/// interrupted it.
+#[test]
+fn an_answer_does_not_take_up_what_somebody_interrupted() {
+    let server = Served::with(&[("go", GATE)]);
+    let mut terminal = Terminal::aye(&server, &["run", "go"]);
+    terminal.wait_for("[y/N]");
+    terminal.keys("\u{3}");
+    assert_eq!(terminal.end(), Some(130));
+    let interrupted = server.last();
+    let taken = server.answer(&server.question(), "proceed");
+    assert_eq!(taken["state"], "answered");
+    let why = taken["not_resumed"].as_str().unwrap();
+    assert!(why.contains(&format!("`aye resume {interrupted}`")), "{why}");
+    let pause = || server.get(&format!("/api/v1/runs/{interrupted}")).ok()["driven"].clone();
+    assert_eq!(pause(), false);
+    // The same for one that a script left, which waits for this answer.
+    assert_eq!(server.aye(&["run", "go", "--no-input"]).code, 6);
+    let left = server.last();
+    let taken = server.answer(&server.question(), "proceed");
+    let why = taken["not_resumed"].as_str().unwrap();
+    assert!(why.contains(&format!("`aye resume {left}`")), "{why}");
+    assert!(!server.work().join("went").exists());
+    for run in [interrupted, left] {
+        server.aye(&["resume", &run]).ok();
+        server.until_status(&run, "completed");
+    }
+}
+
 #[test]
 fn a_run_that_somebody_drove_is_theirs() {
     let wait = "
@@ -69,4 +157,31 @@ steps: [ { name: wait, shell: 'touch began; sleep 1000', idempotent: true } ]";
     driver(&server, &detached, Some(first));
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(server.get(&format!("/api/v1/runs/{own}")).ok()["driven"], false);
+}
+
+/// Nothing of a project continues once its trust was withdrawn; the answer is recorded.
+#[test]
+fn what_is_no_longer_trusted_is_neither_resumed_nor_tried_again() {
+    let fails = "
+steps: [ { name: fail, shell: 'touch again; exit 3' } ]";
+    let server = Served::with(&[("go", GATE), ("fails", fails)]);
+    let failed = server.start_skill("fails");
+    server.until_status(&failed, "failed");
+    std::fs::remove_file(server.work().join("again")).unwrap();
+    let run = server.start_skill("go");
+    let asked = server.question();
+    let pid = driver(&server, &run, None);
+    server.aye(&["trust", "--remove"]).ok();
+    kill(pid);
+    until("it is not taken up", || server.said().contains(&format!("run `{run}` was not resumed")));
+    let taken = server.answer(&asked, "proceed");
+    let why = taken["not_resumed"].as_str().unwrap();
+    assert!(why.contains("trust"), "{why}");
+    let retry = server.post(&format!("/api/v1/runs/{failed}/retry"), &json!({}));
+    assert!((400..500).contains(&retry.status), "{} {}", retry.status, retry.body);
+    assert!(retry.body.contains("trust"), "{}", retry.body);
+    assert_eq!(server.get(&format!("/api/v1/runs/{run}")).ok()["driven"], false);
+    for file in ["went", "again"] {
+        assert!(!server.work().join(file).exists(), "{file}");
+    }
 }

@@ -193,13 +193,14 @@ fn who_may_only_start_changes_no_step_and_answers_no_failure() {
     let both = server.person("ann", "start,answer");
     let changed = json!({ "set": { "script": "touch changed" } });
     let asks = server.start_skill("fails");
-    server.question();
+    let asked = server.question();
     let path = format!("/api/v1/runs/{asks}/retry");
     for body in [&changed, &json!({})] {
         assert_eq!(server.post_as(&starter, &path, body, &new_key()).problem(403), "forbidden");
     }
     assert!(!server.work().join("changed").exists());
-    server.post_as(&both, &path, &changed, &new_key()).ok();
+    let seen = json!({ "set": { "script": "touch changed" }, "digest": asked["digest"] });
+    server.post_as(&both, &path, &seen, &new_key()).ok();
     crate::cli::harness::until("the change", || server.work().join("changed").exists());
     let ended = server.start_skill("ends");
     let status = || server.aye(&["show", &ended, "--json"]).ok().json()["status"].clone();
@@ -208,6 +209,51 @@ fn who_may_only_start_changes_no_step_and_answers_no_failure() {
     let refused = server.post_as(&starter, &path, &changed, &new_key());
     assert_eq!(refused.problem(403), "forbidden");
     server.post_as(&starter, &path, &json!({}), &new_key()).ok();
+}
+
+/// At a terminal a person is asked before someone is added.
+#[test]
+fn adding_a_person_at_a_terminal_asks() {
+    use crate::prompt::pty::Terminal;
+    let server = Served::with(&[]);
+    let add = ["people", "add", "ann", "--rights", "answer"];
+    for (key, code, count) in [("n", 5, 0), ("y", 0, 1)] {
+        let mut terminal = Terminal::aye(&server, &add);
+        terminal.wait_for("Add `ann`?").keys(key);
+        assert_eq!(terminal.end(), Some(code), "{key}");
+        let listed = server.aye(&["people", "list", "--json"]).ok().json();
+        assert_eq!(listed.as_array().map(Vec::len), Some(count), "{listed}");
+    }
+}
+
+/// A browser shows with the nonce of the question that it means this failure.
+#[test]
+fn a_browser_tries_again_what_it_read() {
+    let fails = "steps:\n  - { name: act, shell: 'echo x >>tries; exit 3', on_error: ask }";
+    let ends = "steps:\n  - { name: act, shell: exit 3 }";
+    let server = Served::with(&[("fails", fails), ("ends", ends)]);
+    let told = add(&server, &["ann", "--rights", "answer,start"]);
+    let browser = Browser::sign_in(&server, told["link"].as_str().unwrap());
+    let run = server.start_skill("fails");
+    server.question();
+    let read = server.raw("GET", "/api/v1/questions", &browser.headers(), "").ok();
+    let asked = read["questions"][0].clone();
+    let post = |run: &str, body: &Value| {
+        let path = format!("/api/v1/runs/{run}/retry");
+        server.raw("POST", &path, &browser.headers(), &body.to_string())
+    };
+    assert_eq!(post(&run, &json!({ "nonce": asked["nonce"] })).problem(400), "invalid");
+    assert_eq!(post(&run, &json!({ "digest": asked["digest"] })).problem(403), "forbidden");
+    let seen = json!({ "digest": asked["digest"], "nonce": asked["nonce"] });
+    post(&run, &seen).ok();
+    let next = || server.question()["question"] != asked["question"];
+    crate::cli::harness::until("the next failure", next);
+    assert_eq!(post(&run, &seen).problem(403), "forbidden", "that failure is another one");
+    assert_eq!(server.read("tries").lines().count(), 2);
+    // No question is open about a run that has ended: a key says which request it is.
+    let ended = server.start_skill("ends");
+    server.until_status(&ended, "failed");
+    assert_eq!(post(&ended, &json!({})).problem(400), "key_required");
 }
 
 #[test]
@@ -275,6 +321,8 @@ fn a_person_proves_themselves_with_a_code_of_their_own() {
         (&json!("ann"), &json!(true))
     );
     socket.event("skill_completed");
+    let shown = server.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains("by ann through command (otp)"), "{shown}");
 }
 
 #[test]

@@ -279,6 +279,28 @@ steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' }
         line.and_then(|line| line.rsplit(' ').next()).map(str::to_owned)
     };
     until("it is dropped", || dropped().as_deref() == Some("1"));
+    // Once it reads again, it learns why.
+    let close = std::iter::from_fn(|| deaf.frame()).find(|(code, _)| *code == 8);
+    let (_, reason) = close.expect("it is closed with a reason");
+    assert_eq!(reason[..2], 1013u16.to_be_bytes(), "{reason:?}");
+    let mut other = server.socket("/ws");
+    other.snapshot();
+}
+
+/// Clients hear regularly that the server is there, and one that does not answer is gone.
+#[test]
+fn a_client_that_says_nothing_is_dropped() {
+    let server = Served::with(&[]);
+    let mut silent = server.socket("/ws");
+    silent.snapshot();
+    let mut heartbeats = 0;
+    // It answers no ping.
+    while let Some((code, bytes)) = silent.frame() {
+        heartbeats += usize::from(code == 1 && bytes.starts_with(b"{\"type\":\"heartbeat\""));
+        assert!(heartbeats < 10, "it is never dropped");
+    }
+    assert!(heartbeats >= 3, "{heartbeats}");
+    assert_eq!(server.get("/api/v1/runs").status, 200);
 }
 
 /// Reads events until there are so many, or the server is gone.

@@ -72,7 +72,7 @@ export async function answer(question, choice, host, { set, settled = false } = 
   draft.error = null;
   host.refresh();
   try {
-    await host.transport.command("answer", {
+    const taken = await host.transport.command("answer", {
       question: question.id, digest: draft.digest, choice,
       ...(draft.reason ? { reason: draft.reason } : {}),
       ...(draft.remember ? { remember: draft.remember } : {}),
@@ -80,6 +80,7 @@ export async function answer(question, choice, host, { set, settled = false } = 
       ...(draft.code ? { code: draft.code } : {}),
       ...(set ? { set } : {}),
     });
+    if (taken?.not_resumed) host.toast(`Your answer is recorded. The run does not continue yet: ${plain(taken.not_resumed)}`);
     host.drafts.delete(question.id);
   } catch (error) {
     draft.error = error;

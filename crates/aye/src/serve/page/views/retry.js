@@ -14,7 +14,7 @@ export function retryPanel(run, host) {
     Object.assign(state, { busy: true, error: null });
     host.refresh();
     try {
-      await host.transport.command("retry", { run: run.id, step: step.name, ...(count ? { set } : {}) });
+      await host.transport.command("retry", { run: run.id, step: step.name, key: state.key, ...(count ? { set } : {}) });
     } catch (error) {
       state.error = error;
     }
@@ -42,7 +42,8 @@ function stateOf(run, step, host) {
   const known = host.ui.retries.get(run.id);
   if (known?.execution === step.execution) return known;
   const before = givenOf(step);
-  const state = { execution: step.execution, before, after: before, open: false, error: null, busy: false };
+  // The same key for this failure: a click that is sent twice tries the step once.
+  const state = { execution: step.execution, key: crypto.randomUUID(), before, after: before, open: false, error: null, busy: false };
   host.ui.retries.set(run.id, state);
   return state;
 }
