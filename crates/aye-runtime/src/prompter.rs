@@ -112,6 +112,8 @@ pub struct QuestionContext<'a> {
     pub agreed: &'a [String],
     /// What assistants think of it; none of it counts.
     pub advice: &'a [Advice],
+    /// What people wrote down about it: known issues, a line each.
+    pub known: &'a [String],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
     /// What must not be told to anybody, where someone knows it.
@@ -130,6 +132,7 @@ impl<'a> QuestionContext<'a> {
             deadline,
             agreed: &[],
             advice: &[],
+            known: &[],
             run: None,
             secrets: None,
             among: None,

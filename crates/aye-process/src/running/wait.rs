@@ -66,7 +66,21 @@ pub fn wait_aside(
     wake: &[BorrowedFd<'_>],
     until: Option<Instant>,
 ) -> io::Result<Happening> {
-    wait_for(std::slice::from_mut(child), wake, until, &mut |_, _, _| {}, false)
+    wait_aside_with(child, wake, until, &mut |_, _, _| {})
+}
+
+/// The same for one with [`Spec::live`](crate::Spec::live), whose output is of interest
+/// before it ends.
+///
+/// # Errors
+/// Only when `poll` itself fails.
+pub fn wait_aside_with(
+    child: &mut Running,
+    wake: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+    view: &mut LiveView<'_>,
+) -> io::Result<Happening> {
+    wait_for(std::slice::from_mut(child), wake, until, view, false)
 }
 
 fn wait_for(

@@ -4,6 +4,7 @@
 //!
 //! Touches nothing; `zenity`, `kdialog` and `osascript` show it.
 
+use aye_core::advice::Advice;
 use aye_core::facts::{Fact, FactKind};
 use aye_core::journal::{State, StepStatus};
 use aye_core::nested::Parent;
@@ -41,6 +42,27 @@ pub(super) struct Card {
     pub(super) task: Option<String>,
     /// Everything else, from top to bottom.
     pub(super) parts: Vec<Part>,
+}
+
+/// What a card says that may be different while it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Standing {
+    pub(super) deadline: Option<Timestamp>,
+    agreed: Vec<String>,
+    advice: Vec<Advice>,
+}
+
+impl Standing {
+    /// As it is now.
+    pub(super) fn of(posed: &QuestionContext<'_>) -> Self {
+        let (agreed, advice) = (posed.agreed.to_vec(), posed.advice.to_vec());
+        Self { deadline: posed.deadline, agreed, advice }
+    }
+
+    /// Whether someone agreed or advised since.
+    pub(super) fn has_news(&self, now: &Self) -> bool {
+        (&self.agreed, &self.advice) != (&now.agreed, &now.advice)
+    }
 }
 
 /// A piece of the text.
@@ -88,6 +110,7 @@ impl Card {
             parts.push(Part::Code(heading, wrap(follows, COLUMNS)));
         }
         parts.extend(covers(posed));
+        parts.extend(known(posed));
         parts.extend(advice(posed));
         parts.extend(rules(posed));
         let notes = [
@@ -336,6 +359,12 @@ fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
     let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
     let lines: Vec<String> = facts.chain(not).flat_map(|line| wrap(&line, COLUMNS)).collect();
     (!lines.is_empty()).then_some(Part::Code("A yes covers", lines))
+}
+
+/// What people wrote down about it, apart from our own words.
+fn known(posed: &QuestionContext<'_>) -> Option<Part> {
+    let lines = posed.known.iter().flat_map(|issue| wrap(issue, COLUMNS));
+    Some(Part::Code("From memory", lines.collect()))
 }
 
 /// What assistants think of it.

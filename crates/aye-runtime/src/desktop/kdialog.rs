@@ -9,7 +9,7 @@ use aye_core::question::Channel;
 
 use super::card::Card;
 use super::program::{DialogProgram, Ended, Launch};
-use super::window::{Closed, Window, later};
+use super::window::{Closed, DECLINES, Row, Window, later};
 
 /// In front of a row, so that typing what it is called does not pick it.
 const BULLET: &str = "• ";
@@ -48,11 +48,7 @@ impl DialogProgram for Kdialog {
                 args.push("--".to_owned());
                 args.extend([LATER.to_owned(), format!("{BULLET}{}", later(rows))]);
                 for (at, row) in rows.iter().enumerate() {
-                    let label = match row.meaning() {
-                        meaning if meaning.is_empty() => row.label.clone(),
-                        meaning => format!("{}   {meaning}", row.label),
-                    };
-                    args.extend([at.to_string(), format!("{BULLET}{label}")]);
+                    args.extend([at.to_string(), format!("{BULLET}{}", row_text(row))]);
                 }
             }
             Window::Write { hidden: true, .. } => {
@@ -81,6 +77,21 @@ impl DialogProgram for Kdialog {
                 ended.failed()
             }
         }
+    }
+}
+
+/// A row as it is read. The button below the list says Cancel and leaves the question open,
+/// and no option of the program changes that: a row of the same name says what it does.
+fn row_text(row: &Row) -> String {
+    let is_like_the_button = row.label.eq_ignore_ascii_case("cancel");
+    match row.meaning() {
+        meaning if is_like_the_button && meaning == DECLINES => format!("Decline ({})", row.label),
+        meaning if is_like_the_button && row.declines => {
+            format!("Decline ({})   {meaning}", row.label)
+        }
+        meaning if is_like_the_button => format!("Answer “{}”   {meaning}", row.label),
+        meaning if meaning.is_empty() => row.label.clone(),
+        meaning => format!("{}   {meaning}", row.label),
     }
 }
 

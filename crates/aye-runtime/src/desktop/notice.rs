@@ -71,16 +71,21 @@ impl Notice {
         }
     }
 
-    /// How it is shown. A service that reads markup reads none here, and the program reads
+    /// How it is shown, in the place of the one with this number if there is one, and then
+    /// without a sound. A service that reads markup reads none here, and the program reads
     /// escapes in the body.
-    pub(super) fn args(&self) -> Vec<String> {
+    pub(super) fn args(&self, replaces: Option<u32>) -> Vec<String> {
         let urgency = if self.urgent { "critical" } else { "normal" };
         let mut args = vec![
             "--app-name=Aye".to_owned(),
             "--icon=dialog-question".to_owned(),
             format!("--urgency={urgency}"),
             "--expire-time=0".to_owned(),
-            "--hint=string:sound-name:message-new-instant".to_owned(),
+            match replaces {
+                Some(number) => format!("--replace-id={number}"),
+                None => "--hint=string:sound-name:message-new-instant".to_owned(),
+            },
+            "--print-id".to_owned(),
             "--wait".to_owned(),
             format!("--action={CLICK}=Open"),
         ];
@@ -89,7 +94,7 @@ impl Notice {
         args
     }
 
-    /// What it means that the program ended like this.
+    /// What it means that the program ended like this, having said this after the number.
     pub(super) fn read(&self, ended: &Ended) -> Heard {
         let failed = || match ended.failed() {
             super::window::Closed::Failed(why) => Heard::Failed(why),
@@ -207,13 +212,14 @@ mod tests {
     #[test]
     fn how_it_is_shown_and_what_comes_back() {
         let notice = notice(&question());
-        insta::assert_debug_snapshot!(notice.args(), @r#"
+        insta::assert_debug_snapshot!(notice.args(None), @r#"
         [
             "--app-name=Aye",
             "--icon=dialog-question",
             "--urgency=normal",
             "--expire-time=0",
             "--hint=string:sound-name:message-new-instant",
+            "--print-id",
             "--wait",
             "--action=default=Open",
             "--action=0=--proceed",
@@ -223,6 +229,9 @@ mod tests {
             "‹b›Deploy‹/b› + go?",
         ]
         "#);
+        let again = notice.args(Some(7));
+        assert!(again.contains(&"--replace-id=7".to_owned()), "{again:?}");
+        assert!(!again.iter().any(|arg| arg.contains("sound")), "{again:?}");
         for (code, said, heard) in [
             (0, "0\n", Heard::Button(0)),
             (0, "1\n", Heard::Button(1)),
@@ -270,7 +279,7 @@ mod tests {
     #[test]
     fn an_escape_makes_no_markup() {
         let escaped = Question { message: r"\074i\076 C:\new".to_owned(), ..question() };
-        let args = notice(&escaped).args();
+        let args = notice(&escaped).args(None);
         assert_eq!(args.last().map(String::as_str), Some(r"\\074i\\076 C:\\new"));
     }
 
@@ -278,7 +287,7 @@ mod tests {
     fn only_what_a_button_may_answer_has_one() {
         let destructive = Question { destructive: true, ..question() };
         assert_eq!(labels(&destructive), ["--cancel"]);
-        assert!(notice(&destructive).args().contains(&"--urgency=critical".to_owned()));
+        assert!(notice(&destructive).args(None).contains(&"--urgency=critical".to_owned()));
         let human = Question { by: By::Human, ..question() };
         assert_eq!(labels(&human), ["--cancel"]);
         let to = Some("rollback".to_owned());

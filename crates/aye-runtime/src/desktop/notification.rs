@@ -2,20 +2,20 @@
 
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
 use aye_core::question::{Answer, Channel, Proof};
-use aye_process::{Happening, Outcome, Running, Spec, Stop};
+use aye_process::{Exit, Happening, Outcome, Running, Spec, Stop, Stream};
 use jiff::tz::TimeZone;
 
-use crate::announced_server::AnnouncedServer;
 use crate::clock::Clock;
 use crate::prompter::{JoinRequests, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 use super::available::{Surroundings, obstacle, on_path};
+use super::card::Standing;
+use super::click::{Click, Opening};
 use super::notice::{Heard, Notice, PROGRAM};
 use super::program::Ended;
 
@@ -25,10 +25,13 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// How often it is looked at where its end is not told, and where it is.
 const LOOK: Duration = Duration::from_millis(50);
 const GLANCE: Duration = Duration::from_secs(1);
+/// How long a question to the bus may take, and until a notification is shown.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How often it is asked whether the service that shows it is still there: nobody tells the
+/// program that waits.
+const PULSE: Duration = Duration::from_secs(5);
 /// More than this no notification says.
 const LONGEST: usize = 64 * 1024;
-/// Programs that open an address.
-const OPENERS: [&str; 2] = ["xdg-open", "open"];
 
 /// What asks the service for its name, and how.
 pub(super) const ASKS: &str = "dbus-send";
@@ -40,6 +43,17 @@ pub(super) const SERVICE: [&str; 6] = [
     "/org/freedesktop/Notifications",
     "org.freedesktop.Notifications.GetServerInformation",
 ];
+/// What asks the bus under which name the service is connected; another one after a restart.
+pub(super) const OWNER: [&str; 7] = [
+    "--session",
+    "--print-reply=literal",
+    "--reply-timeout=3000",
+    "--dest=org.freedesktop.DBus",
+    "/org/freedesktop/DBus",
+    "org.freedesktop.DBus.GetNameOwner",
+    "string:org.freedesktop.Notifications",
+];
+const NOBODY: &str = "no notification service answers";
 
 /// How notifications are to be used.
 #[derive(Debug, Clone)]
@@ -50,6 +64,8 @@ pub struct NotificationConfig {
     pub user: String,
     /// Where a server says where it is.
     pub home: PathBuf,
+    /// A window joins where a click can open nothing else.
+    pub has_windows: bool,
 }
 
 /// Shows a notification for each question.
@@ -60,20 +76,47 @@ pub struct NotificationPrompter {
     /// Where a click asks a window to join.
     calls: JoinRequests,
     open: Vec<Open>,
+    /// Questions that someone wants to see.
+    opening: Vec<(QuestionId, Click)>,
 }
 
 struct Open {
     question: QuestionId,
-    /// How many had agreed when it was shown.
-    agreed: usize,
+    /// What it says that may be different by now.
+    says: Standing,
     notice: Notice,
     program: PathBuf,
+    asks: PathBuf,
     /// The run that it belongs to.
     run: Option<String>,
-    /// The service has answered: the program waits for ever for one that is not there.
-    answered: bool,
-    /// Nothing once it has said what it had to say.
-    child: Option<Box<Running>>,
+    /// The number under which the service shows it.
+    number: Option<u32>,
+    /// The service that does.
+    owner: String,
+    doing: Doing,
+}
+
+enum Doing {
+    /// The service is asked whether it is there: the program waits for ever for one that
+    /// is not.
+    Greets(Box<Running>),
+    /// The bus is asked which one it is.
+    Names(Box<Running>),
+    /// It is shown.
+    Shown(Box<Shown>),
+    /// It has said what it had to say.
+    Done,
+}
+
+struct Shown {
+    child: Running,
+    since: Instant,
+    /// What the program wrote: a number, then what was pressed.
+    said: String,
+    /// Asks whether the service is still there.
+    pulse: Option<Running>,
+    /// When it was asked last.
+    asked: Instant,
 }
 
 impl NotificationPrompter {
@@ -84,75 +127,66 @@ impl NotificationPrompter {
         calls: JoinRequests,
     ) -> Self {
         let obstacle = obstacle(&config.surroundings).or_else(|| no_bus(&config.surroundings));
-        Self { config, clock, obstacle, calls, open: Vec::new() }
+        Self { config, clock, obstacle, calls, open: Vec::new(), opening: Vec::new() }
     }
 
     fn show(&self, posed: &QuestionContext<'_>) -> Result<Open, String> {
+        let surroundings = &self.config.surroundings;
         if let Some(why) =
-            self.obstacle.clone().or_else(|| super::available::container(&self.config.surroundings))
+            self.obstacle.clone().or_else(|| super::available::container(surroundings))
         {
             return Err(why);
         }
-        let program = on_path(PROGRAM, &self.config.surroundings.env);
-        let program = program.ok_or_else(|| format!("`{PROGRAM}` is not installed"))?;
-        let notice = Notice::of(posed, self.clock.now(), &TimeZone::system());
+        let (program, asks) = programs(surroundings)?;
         let run = posed.run.map(|run| run.run.outermost().to_string());
         let mut open = Open {
             question: posed.question.id.clone(),
-            agreed: posed.agreed.len(),
-            notice,
+            says: Standing::of(posed),
+            notice: self.notice(posed),
             program,
+            asks,
             run,
-            answered: false,
-            child: None,
+            number: None,
+            owner: String::new(),
+            doing: Doing::Done,
         };
-        let asks = on_path(ASKS, &self.config.surroundings.env);
-        let child = match &asks {
-            Some(asks) => open.spawn(asks, SERVICE.map(str::to_owned).to_vec()),
-            None => open.show(),
-        };
-        open.child = Some(Box::new(child?));
-        open.answered = asks.is_none();
+        open.greet()?;
         Ok(open)
     }
 
-    /// Someone wants to see the question: its card, else the terminal it is asked at,
-    /// else a window.
-    fn clicked(&self, question: &QuestionId) {
-        let env = &self.config.surroundings.env;
-        if let Some(server) = AnnouncedServer::running(&self.config.home)
-            && let Some(opener) = OPENERS.iter().find_map(|name| on_path(name, env))
-            && start(Command::new(opener).arg(format!("{}/#/inbox", server.url)))
-        {
-            return;
-        }
-        let window = env.get("WINDOWID").and_then(|id| id.parse::<u64>().ok());
-        if let Some(window) = window {
-            let window = window.to_string();
-            let tools = [
-                ("xdotool", vec!["windowactivate", &window]),
-                ("wmctrl", vec!["-i", "-a", &window]),
-            ];
-            for (name, args) in tools {
-                if on_path(name, env).is_some_and(|path| start(Command::new(path).args(args))) {
-                    return;
+    fn notice(&self, posed: &QuestionContext<'_>) -> Notice {
+        Notice::of(posed, self.clock.now(), &TimeZone::system())
+    }
+
+    /// Whether what a click opens is there; if nothing can be opened, a window is shown.
+    fn opens(&mut self, question: &QuestionId) -> Option<PromptEvent> {
+        let at = self.opening.iter().position(|(id, _)| id == question)?;
+        match self.opening[at].1.turn(Instant::now()) {
+            Opening::Tries => None,
+            Opening::Opened => {
+                self.opening.remove(at);
+                None
+            }
+            Opening::Nothing => {
+                self.opening.remove(at);
+                match self.config.has_windows {
+                    true => self.calls.join(question),
+                    // The click took it away: it is shown once more.
+                    false => self.open.retain(|open| open.question != *question),
                 }
+                Some(PromptEvent::Engaged)
             }
         }
-        self.calls.join(question);
     }
 }
 
 impl Prompter for NotificationPrompter {
     fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
         let question = posed.question;
-        let known = self.open.iter().position(|open| open.question == question.id);
-        // One that says less than is true is replaced.
-        let stale = known.is_some_and(|at| self.open[at].agreed != posed.agreed.len());
-        if stale {
-            self.withdraw(&question.id, &Withdrawn::Gone);
+        if let Some(event) = self.opens(&question.id) {
+            return Some(event);
         }
-        let at = match known.filter(|_| !stale) {
+        let at = match self.open.iter().position(|open| open.question == question.id) {
             Some(at) => at,
             None => match self.show(posed) {
                 Ok(open) => {
@@ -162,13 +196,20 @@ impl Prompter for NotificationPrompter {
                 Err(why) => return Some(PromptEvent::Left(why)),
             },
         };
+        let says = Standing::of(posed);
+        if self.open[at].says != says && self.open[at].is_replaceable() {
+            let notice = self.notice(posed);
+            if let Err(why) = self.open[at].replace(notice, says) {
+                return Some(PromptEvent::Left(failed(&why)));
+            }
+        }
         match self.open[at].hear()? {
             Heard::Gone => Some(PromptEvent::Left("its notification was closed".to_owned())),
-            Heard::Failed(why) => {
-                Some(PromptEvent::Left(format!("`{PROGRAM}` could not show it: {why}")))
-            }
+            Heard::Failed(why) => Some(PromptEvent::Left(failed(&why))),
             Heard::Click => {
-                self.clicked(&question.id);
+                let config = &self.config;
+                let click = Click::new(&config.home, &config.surroundings.env, &question.id);
+                self.opening.push((question.id.clone(), click));
                 Some(PromptEvent::Engaged)
             }
             Heard::Button(option) => {
@@ -194,18 +235,20 @@ impl Prompter for NotificationPrompter {
     }
 
     fn withdraw(&mut self, question: &QuestionId, _: &Withdrawn) {
+        self.opening.retain(|(id, _)| id != question);
         for open in self.open.extract_if(.., |open| open.question == *question) {
             open.close();
         }
     }
 
     fn wakes(&self) -> Vec<BorrowedFd<'_>> {
-        self.open.iter().filter_map(|open| open.child.as_ref()?.wake()).collect()
+        self.open.iter().flat_map(Open::children).filter_map(Running::wake).collect()
     }
 
     fn look_at(&self) -> Option<Instant> {
-        let waits = self.open.iter().filter_map(|open| open.child.as_ref());
-        let every = waits.map(|child| if child.wake().is_some() { GLANCE } else { LOOK }).min()?;
+        let waits = self.open.iter().flat_map(Open::children);
+        let every = waits.map(|child| if child.wake().is_some() { GLANCE } else { LOOK });
+        let every = every.chain((!self.opening.is_empty()).then_some(LOOK)).min()?;
         Some(Instant::now() + every)
     }
 
@@ -221,64 +264,193 @@ impl Drop for NotificationPrompter {
 }
 
 impl Open {
-    fn show(&self) -> Result<Running, String> {
-        self.spawn(&self.program, self.notice.args())
+    /// Asks the service whether it is there.
+    fn greet(&mut self) -> Result<(), String> {
+        let child = self.spawn(&self.asks, SERVICE.map(str::to_owned).to_vec(), Some(LIMIT))?;
+        self.doing = Doing::Greets(Box::new(child));
+        Ok(())
     }
 
-    fn spawn(&self, program: &Path, args: Vec<String>) -> Result<Running, String> {
+    fn ask_owner(&self) -> Result<Running, String> {
+        self.spawn(&self.asks, OWNER.map(str::to_owned).to_vec(), Some(LIMIT))
+    }
+
+    /// Shows it, in the place of what the service showed before.
+    fn show(&mut self) -> Result<(), String> {
+        let child = self.spawn(&self.program, self.notice.args(self.number), None)?;
+        let since = Instant::now();
+        let shown = Shown { child, since, said: String::new(), pulse: None, asked: since };
+        self.doing = Doing::Shown(Box::new(shown));
+        Ok(())
+    }
+
+    fn spawn(
+        &self,
+        program: &Path,
+        args: Vec<String>,
+        timeout: Option<Duration>,
+    ) -> Result<Running, String> {
         let mut spec = Spec::new(program).args(args);
         let own = std::env::vars_os().map(|(name, _)| name);
         let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
         spec.env = own.map(|name| (name, None)).collect();
         spec.tail_limit = LONGEST;
         spec.aside = true;
+        spec.live = true;
+        spec.timeout = timeout;
         spec.run.clone_from(&self.run);
         aye_process::spawn(spec).map_err(|error| error.to_string())
     }
 
+    fn children(&self) -> impl Iterator<Item = &Running> {
+        let (first, second) = match &self.doing {
+            Doing::Greets(child) | Doing::Names(child) => (Some(&**child), None),
+            Doing::Shown(shown) => (Some(&shown.child), shown.pulse.as_ref()),
+            Doing::Done => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Whether another can take its place: its number is known.
+    fn is_replaceable(&self) -> bool {
+        matches!(self.doing, Doing::Shown(_)) && self.number.is_some()
+    }
+
+    /// Says what is true now. The program that waits for the old one is killed: told to
+    /// stop, it would close the notification.
+    fn replace(&mut self, notice: Notice, says: Standing) -> Result<(), String> {
+        (self.notice, self.says, self.doing) = (notice, says, Doing::Done);
+        self.show()
+    }
+
     fn hear(&mut self) -> Option<Heard> {
-        let answered = self.answered;
-        let child = self.child.as_mut()?;
-        let happened = aye_process::wait_aside(child, &[], Some(Instant::now() + TURN));
-        let heard = match happened {
-            Ok(Happening::Exited(_, exit)) if !answered => {
-                if exit.outcome != Outcome::Exited(0) {
-                    return Some(Heard::Failed("no notification service answers".to_owned()));
-                }
-                self.answered = true;
-                match self.show() {
+        let heard = match &mut self.doing {
+            Doing::Done => return None,
+            Doing::Greets(child) => match ended(child, &mut String::new()) {
+                Ok(None) => return None,
+                Ok(Some(exit)) if exit.outcome == Outcome::Exited(0) => match self.ask_owner() {
                     Ok(child) => {
-                        self.child = Some(Box::new(child));
+                        self.doing = Doing::Names(Box::new(child));
                         return None;
                     }
                     Err(why) => Heard::Failed(why),
+                },
+                Ok(Some(_)) => Heard::Failed(NOBODY.to_owned()),
+                Err(why) => Heard::Failed(why),
+            },
+            Doing::Names(child) => match ended(child, &mut String::new()) {
+                Ok(None) => return None,
+                Ok(Some(exit)) if exit.outcome == Outcome::Exited(0) => {
+                    exit.stdout.text().trim().clone_into(&mut self.owner);
+                    match self.show() {
+                        Ok(()) => return None,
+                        Err(why) => Heard::Failed(why),
+                    }
+                }
+                Ok(Some(_)) => Heard::Failed(NOBODY.to_owned()),
+                Err(why) => Heard::Failed(why),
+            },
+            Doing::Shown(shown) => {
+                let exit = match ended(&mut shown.child, &mut shown.said) {
+                    Ok(exit) => exit,
+                    Err(why) => return Some(self.done(Heard::Failed(why))),
+                };
+                // The number comes first, and by itself.
+                let (number, rest) = shown.said.split_once('\n').unwrap_or_default();
+                self.number = number.trim().parse().ok().or(self.number);
+                match exit {
+                    Some(exit) => self.notice.read(&Ended {
+                        code: match exit.outcome {
+                            Outcome::Exited(code) => Some(code),
+                            Outcome::Signaled(_)
+                            | Outcome::TimedOut
+                            | Outcome::Cancelled
+                            | Outcome::Interrupted => None,
+                        },
+                        stdout: rest.to_owned(),
+                        stderr: exit.stderr.text(),
+                    }),
+                    None if number.is_empty() && shown.since.elapsed() > LIMIT => {
+                        Heard::Failed(NOBODY.to_owned())
+                    }
+                    None => match self.feel_pulse() {
+                        Ok(()) => return None,
+                        Err(why) => Heard::Failed(why),
+                    },
                 }
             }
-            Ok(Happening::Exited(_, exit)) => self.notice.read(&Ended {
-                code: match exit.outcome {
-                    Outcome::Exited(code) => Some(code),
-                    Outcome::Signaled(_)
-                    | Outcome::TimedOut
-                    | Outcome::Cancelled
-                    | Outcome::Interrupted => None,
-                },
-                stdout: exit.stdout.text(),
-                stderr: exit.stderr.text(),
-            }),
-            Ok(_) => return None,
-            Err(error) => Heard::Failed(error.to_string()),
         };
-        self.child = None;
-        Some(heard)
+        Some(self.done(heard))
+    }
+
+    fn done(&mut self, heard: Heard) -> Heard {
+        self.doing = Doing::Done;
+        heard
+    }
+
+    /// Finds out whether the service that shows it is still there. Another one has taken
+    /// its place: that one shows it too.
+    fn feel_pulse(&mut self) -> Result<(), String> {
+        let Doing::Shown(shown) = &mut self.doing else { return Ok(()) };
+        let exit = match &mut shown.pulse {
+            Some(pulse) => match ended(pulse, &mut String::new())? {
+                Some(exit) => exit,
+                None => return Ok(()),
+            },
+            None if shown.asked.elapsed() < PULSE => return Ok(()),
+            None => {
+                let pulse = self.ask_owner()?;
+                if let Doing::Shown(shown) = &mut self.doing {
+                    (shown.pulse, shown.asked) = (Some(pulse), Instant::now());
+                }
+                return Ok(());
+            }
+        };
+        shown.pulse = None;
+        if exit.outcome != Outcome::Exited(0) {
+            return Err("the notification service has gone".to_owned());
+        }
+        if exit.stdout.text().trim() != self.owner {
+            self.number = None;
+            self.greet()?;
+        }
+        Ok(())
     }
 
     /// Takes it off the screen: told to stop, the program closes what it shows.
     fn close(mut self) {
-        if let Some(child) = &mut self.child {
-            child.stop(Stop::Interrupt);
-            let _ = aye_process::wait_aside(child, &[], Some(Instant::now() + FAREWELL));
+        if let Doing::Shown(shown) = &mut self.doing {
+            shown.child.stop(Stop::Interrupt);
+            let until = Some(Instant::now() + FAREWELL);
+            let _ = aye_process::wait_aside(&mut shown.child, &[], until);
         }
     }
+}
+
+/// How a program has ended, if it has; what it wrote meanwhile.
+fn ended(child: &mut Running, said: &mut String) -> Result<Option<Exit>, String> {
+    let mut note = |_: usize, stream: Stream, bytes: &[u8]| {
+        if stream == Stream::Stdout && said.len() < LONGEST {
+            said.push_str(&String::from_utf8_lossy(bytes));
+        }
+    };
+    let until = Some(Instant::now() + TURN);
+    match aye_process::wait_aside_with(child, &[], until, &mut note) {
+        Ok(Happening::Exited(_, exit)) => Ok(Some(*exit)),
+        Ok(_) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn failed(why: &str) -> String {
+    format!("`{PROGRAM}` could not show it: {why}")
+}
+
+/// The programs that show notifications and ask for the service.
+pub(super) fn programs(surroundings: &Surroundings) -> Result<(PathBuf, PathBuf), String> {
+    let find =
+        |name| on_path(name, &surroundings.env).ok_or_else(|| format!("`{name}` is not installed"));
+    Ok((find(PROGRAM)?, find(ASKS)?))
 }
 
 /// Why nobody would hear of it.
@@ -288,19 +460,4 @@ pub(super) fn no_bus(surroundings: &Surroundings) -> Option<String> {
         || set("XDG_RUNTIME_DIR")
             .is_some_and(|runtime| PathBuf::from(runtime).join("bus").exists());
     (!bus).then(|| "there is no session bus".to_owned())
-}
-
-/// Starts a program that continues without us, and says whether it could be.
-fn start(command: &mut Command) -> bool {
-    aye_process::withhold(command);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.spawn() {
-        Ok(mut child) => {
-            let waiting = std::thread::Builder::new().name("reap".to_owned());
-            // Without a thread its entry stays until this process ends: no harm done.
-            let _ = waiting.spawn(move || child.wait());
-            true
-        }
-        Err(_) => false,
-    }
 }

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
 use super::available::{Surroundings, container, obstacle, programs};
-use super::card::Card;
+use super::card::{Card, Standing};
 use super::conversation::{Draft, Next, Stage, first};
 use super::display::{Probe, displays};
 use super::program::{DialogProgram, Ended};
@@ -23,6 +23,8 @@ use super::window::{Closed, Window};
 
 /// How long a window takes until someone can see it.
 const APPEARS: Duration = Duration::from_secs(1);
+/// How long a window stands before another names a deadline that has moved.
+const STANDS: Duration = Duration::from_secs(10);
 /// How many windows one run has open at a time.
 const MOST: usize = 3;
 /// How often a window is looked at where its end is not told, and where it is.
@@ -80,8 +82,22 @@ struct Shown {
     child: Running,
     window: Window,
     since: Instant,
-    /// The deadline that its text names.
-    until: Option<Timestamp>,
+    /// What its text says that may be different by now.
+    says: Standing,
+}
+
+impl Shown {
+    /// Whether another window has to say what is true now. No program changes a text that
+    /// it shows: the window is closed and opened again. Not while someone may be writing in
+    /// it, and not each time that someone who looks elsewhere holds the deadline.
+    fn is_stale(&self, standing: &Standing, now: Timestamp) -> bool {
+        let writes = matches!(self.window, Window::Write { .. });
+        let named = self.says.deadline.is_some_and(|deadline| deadline <= now);
+        let moved = self.says.deadline != standing.deadline;
+        moved && named
+            || !writes && self.says.has_news(standing)
+            || !writes && moved && self.since.elapsed() >= STANDS
+    }
 }
 
 impl DesktopPrompter {
@@ -215,10 +231,7 @@ impl Open {
                         stderr: exit.stderr.text(),
                     }),
                     Ok(_) => {
-                        // Its text names a time that has passed, and more was given.
-                        if shown.until.is_some_and(|until| until <= now)
-                            && shown.until != posed.deadline
-                        {
+                        if shown.is_stale(&Standing::of(posed), now) {
                             self.doing = Doing::Due;
                         }
                         return None;
@@ -290,8 +303,8 @@ impl Open {
         while let Some((program, path)) = self.programs.first() {
             match spawn(*program, path, &window, &card, posed) {
                 Ok(child) => {
-                    let (since, until) = (Instant::now(), posed.deadline);
-                    self.doing = Doing::Shown(Box::new(Shown { child, window, since, until }));
+                    let (since, says) = (Instant::now(), Standing::of(posed));
+                    self.doing = Doing::Shown(Box::new(Shown { child, window, since, says }));
                     return None;
                 }
                 Err(why) => {

@@ -8,7 +8,7 @@ use aye_process::{Happening, Outcome, Spec};
 
 use super::available::{Surroundings, on_path};
 use super::notice::{PROGRAM, body_argument, no_markup};
-use super::notification::{ASKS, SERVICE, no_bus};
+use super::notification::{ASKS, OWNER, SERVICE, no_bus};
 
 /// How long a call may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -98,16 +98,7 @@ impl<'a> NotificationService<'a> {
     fn owner(&self) -> Result<String, String> {
         let gone = |_| "no notification service answers".to_owned();
         self.run(&self.asks, SERVICE.map(str::to_owned).to_vec()).map_err(gone)?;
-        let call = [
-            "--session",
-            "--print-reply=literal",
-            "--reply-timeout=3000",
-            "--dest=org.freedesktop.DBus",
-            "/org/freedesktop/DBus",
-            "org.freedesktop.DBus.GetNameOwner",
-            "string:org.freedesktop.Notifications",
-        ];
-        let said = self.run(&self.asks, call.map(str::to_owned).to_vec()).map_err(gone)?;
+        let said = self.run(&self.asks, OWNER.map(str::to_owned).to_vec()).map_err(gone)?;
         Ok(said.trim().to_owned())
     }
 

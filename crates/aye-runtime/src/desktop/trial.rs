@@ -1,4 +1,4 @@
-//! Trying out whether a window could be shown, without showing one.
+//! Trying out whether a window or a notification could be shown, without showing one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::available::{Surroundings, container, obstacle, programs};
 use super::display::{Probe, displays};
+use super::notification::{SERVICE, no_bus, programs as notification_programs};
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,6 +49,34 @@ pub fn try_out(surroundings: &Surroundings) -> Trial {
     Trial::Broken(last)
 }
 
+/// Asks the notification service for its name, and the program that shows notifications for
+/// its version.
+pub fn try_out_notifications(surroundings: &Surroundings) -> Trial {
+    let absent = obstacle(surroundings).or_else(|| container(surroundings));
+    if let Some(why) = absent.or_else(|| no_bus(surroundings)) {
+        return Trial::Absent(why);
+    }
+    let (shows, asks) = match notification_programs(surroundings) {
+        Ok(programs) => programs,
+        Err(why) => return Trial::Absent(why),
+    };
+    let service = match ask(&asks, &SERVICE) {
+        Ok(said) => service_name(&said),
+        Err(_) => return Trial::Broken("no notification service answers".to_owned()),
+    };
+    match version(&shows) {
+        Ok(version) => Trial::Works(format!("{version}; {service}")),
+        Err(why) => Trial::Broken(format!("`{}` does not start: {why}", shows.display())),
+    }
+}
+
+/// The name in what a service says of itself.
+fn service_name(said: &str) -> String {
+    let name = said.lines().find_map(|line| line.trim().strip_prefix("string \""));
+    let name = name.map(|name| name.trim_end_matches('"'));
+    crate::fmt::escape_control_line(name.unwrap_or("a service without a name"))
+}
+
 fn greet(displays: Vec<super::display::Display>) -> Result<(), String> {
     let mut probe = Probe::start(displays, Instant::now())?;
     loop {
@@ -63,7 +92,14 @@ fn greet(displays: Vec<super::display::Display>) -> Result<(), String> {
 }
 
 fn version(path: &Path) -> Result<String, String> {
-    let mut spec = Spec::new(path).args(["--version"]);
+    let said = ask(path, &["--version"])?;
+    let line = said.lines().find(|line| !line.trim().is_empty());
+    Ok(crate::fmt::escape_control_line(line.unwrap_or_default().trim()))
+}
+
+/// What a program says.
+fn ask(path: &Path, args: &[&str]) -> Result<String, String> {
+    let mut spec = Spec::new(path).args(args.iter().copied());
     spec.timeout = Some(PATIENCE);
     spec.aside = true;
     let mut child = aye_process::spawn(spec).map_err(|error| error.to_string())?;
@@ -72,13 +108,13 @@ fn version(path: &Path) -> Result<String, String> {
             aye_process::wait_aside(&mut child, &[], Some(Instant::now() + PATIENCE * 2));
         match happened.map_err(|error| error.to_string())? {
             Happening::Exited(_, exit) => {
-                let line = |text: &str| {
-                    let line = text.lines().find(|line| !line.trim().is_empty());
-                    crate::fmt::escape_control_line(line.unwrap_or_default().trim())
-                };
                 return match exit.outcome {
-                    Outcome::Exited(0) => Ok(line(&exit.stdout.text())),
-                    Outcome::Exited(_) | Outcome::Signaled(_) => Err(line(&exit.stderr.text())),
+                    Outcome::Exited(0) => Ok(exit.stdout.text()),
+                    Outcome::Exited(_) | Outcome::Signaled(_) => {
+                        let words = exit.stderr.text();
+                        let line = words.lines().find(|line| !line.trim().is_empty());
+                        Err(crate::fmt::escape_control_line(line.unwrap_or_default().trim()))
+                    }
                     Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => {
                         Err(format!("no answer within {}", crate::fmt::duration(PATIENCE)))
                     }
@@ -87,5 +123,18 @@ fn version(path: &Path) -> Result<String, String> {
             Happening::Deadline => return Err("no answer".to_owned()),
             Happening::Wake(_) | Happening::GuardLost | Happening::Idle => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::service_name;
+
+    #[test]
+    fn a_service_says_its_name_first() {
+        let said = "method return time=1.2 sender=:1.0 -> destination=:1.1 serial=3 reply_serial=2\n   \
+                    string \"dunst\"\n   string \"knopwob\"\n   string \"1.9.0\"\n";
+        assert_eq!(service_name(said), "dunst");
+        assert_eq!(service_name(""), "a service without a name");
     }
 }

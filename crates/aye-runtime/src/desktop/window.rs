@@ -5,6 +5,9 @@ use aye_core::skill::{AskKind, ChoiceAction};
 
 use crate::fmt::escape_control_line;
 
+/// What a row says that declines and says nothing else.
+pub(super) const DECLINES: &str = "declines";
+
 /// A window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Window {
@@ -102,7 +105,7 @@ impl Row {
     pub(super) fn meaning(&self) -> String {
         let leads = self.leads.as_ref().map(|leads| format!("→ {leads}"));
         let declines = self.declines && self.about.is_none() && leads.is_none();
-        let declines = declines.then(|| "declines".to_owned());
+        let declines = declines.then(|| DECLINES.to_owned());
         self.about.iter().cloned().chain(leads).chain(declines).collect::<Vec<_>>().join(" ")
     }
 }

@@ -82,8 +82,13 @@ impl Driver<'_> {
         for id in asking {
             let Some(question) = self.lane(id).question() else { continue };
             let shown = self.questions.has_latecomer() && self.is_attended_elsewhere(&question.id);
+            if self.questions.known(&question.id).is_none() {
+                let known = self.known_about(id, &question);
+                self.questions.note_known(question.id.clone(), known);
+            }
             let Self { lanes, questions, .. } = self;
             let Some(lane) = lanes.get(id) else { continue };
+            let known = questions.known(&question.id).unwrap_or_default().to_vec();
             let state = lane.machine.state();
             let Phase::Asking { agreed, advice, .. } = &state.phase else { continue };
             let posed = QuestionContext {
@@ -91,6 +96,7 @@ impl Driver<'_> {
                 deadline: lane.machine.wake_at(),
                 agreed,
                 advice,
+                known: &known,
                 run: Some(state),
                 secrets: Some(lane.machine.secrets()),
                 among,

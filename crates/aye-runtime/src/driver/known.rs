@@ -1,12 +1,14 @@
 //! What people wrote down about errors, shown where they happen again.
 
 use aye_core::event::{BadOutcome, Event, EventKind};
+use aye_core::journal::State;
+use aye_core::question::{Purpose, Question};
 use aye_core::skill::Action;
 use serde_json::{Map, Value};
 
 use crate::compute::{Host, Quiet};
 use crate::fmt::escape_control_line;
-use crate::memory::{Issue, NearMiss, Query, SHOWN, Standing, View};
+use crate::memory::{Issue, Memory, NearMiss, Placed, Query, SHOWN, Standing, View};
 
 use super::drive::Driver;
 use super::lane::LaneId;
@@ -21,7 +23,50 @@ pub fn sentence(issue: &Issue) -> String {
     escape_control_line(&parts.join("; "))
 }
 
+/// What people wrote down about what a question is about: the failure, or the tool that a
+/// yes starts.
+pub fn issues_about(
+    memory: &Memory,
+    tool: &str,
+    state: &State,
+    question: &Question,
+) -> Vec<Placed<Issue>> {
+    match question.purpose {
+        Purpose::Recover => {
+            let error = error_of(state, &question.step);
+            let query = Query {
+                tool,
+                skill: Some(&state.started.skill),
+                step: Some(&question.step),
+                error: &error,
+                args: None,
+            };
+            memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
+        }
+        Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
+        Purpose::Gate | Purpose::Ask => memory.issues_before(&[tool]),
+    }
+}
+
+/// What a step that failed said.
+pub fn error_of(state: &State, step: &str) -> String {
+    let record = state.steps.get(step);
+    let said = record.and_then(|record| record.process.as_ref());
+    let said = said.map_or("", |process| process.stderr.as_str());
+    let message = record.and_then(|record| record.message.as_deref());
+    format!("{}\n{said}", message.unwrap_or_default())
+}
+
 impl Driver<'_> {
+    /// What is known about what a question is about, a line each.
+    pub(super) fn known_about(&self, id: LaneId, question: &Question) -> Vec<String> {
+        let machine = &self.lane(id).machine;
+        let tool = tool_of(machine.flow(), machine.state(), &question.step);
+        let known = issues_about(&self.parts.memory, &tool, machine.state(), question);
+        let lines = known.iter().take(SHOWN).map(|issue| sentence(&issue.value));
+        lines.map(|line| machine.secrets().mask(&line)).collect()
+    }
+
     /// Says what is known about the failures among these events.
     pub(super) fn advise(&mut self, id: LaneId, events: &[Event]) {
         for event in events {
@@ -99,17 +144,16 @@ impl Driver<'_> {
 }
 
 /// The tool or program that a step uses, as memory knows it.
-pub fn tool_of(
-    flow: &aye_core::flow::Flow,
-    state: &aye_core::journal::State,
-    step: &str,
-) -> String {
+pub fn tool_of(flow: &aye_core::flow::Flow, state: &State, step: &str) -> String {
     let action = flow.find(step).map(|node| &flow.nodes[node].step.action);
     match action {
         Some(Action::Tool { tool, .. }) => tool.value.clone(),
-        Some(Action::Command { .. }) => {
+        Some(Action::Command { program: named, .. }) => {
             let command = state.steps.get(step).and_then(|record| record.command.as_deref());
-            command.and_then(|line| line.split_whitespace().next()).map(program).unwrap_or_default()
+            let started = command.and_then(|line| line.split_whitespace().next());
+            // Before it has started only what the skill says is known.
+            let written = Some(named.value.as_str()).filter(|name| !name.contains('{'));
+            started.or(written).map(program).unwrap_or_default()
         }
         Some(
             Action::Shell { .. }

@@ -1,5 +1,6 @@
 //! Open questions: where each is asked, and what becomes of it.
 
+use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
@@ -19,6 +20,8 @@ pub(super) struct Questions<'a> {
     open: Vec<Open>,
     /// Questions that memory was asked about.
     recalled: Vec<QuestionId>,
+    /// What memory knows of questions that are open.
+    known: HashMap<QuestionId, Vec<String>>,
     /// Changes to a failed step that wait for a word.
     pub(super) editing: Option<Editing>,
     /// How many were closed since none was open.
@@ -55,7 +58,8 @@ pub(super) enum Heard {
 
 impl<'a> Questions<'a> {
     pub(super) fn new(prompters: Vec<&'a mut dyn Prompter>) -> Self {
-        Self { prompters, open: Vec::new(), recalled: Vec::new(), editing: None, closed: 0 }
+        let (open, recalled, known) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { prompters, open, recalled, known, editing: None, closed: 0 }
     }
 
     /// Whether someone can be asked at all, as far as that is known.
@@ -220,7 +224,7 @@ impl<'a> Questions<'a> {
 
     /// Takes away what is no longer asked.
     pub(super) fn withdraw(&mut self, is_open: impl Fn(LaneId, &QuestionId) -> bool) {
-        let Self { prompters, open, editing, closed: count, .. } = self;
+        let Self { prompters, open, known, editing, closed: count, .. } = self;
         for closed in open.extract_if(.., |open| !is_open(open.lane, &open.question)) {
             *count += 1;
             let why = closed.closed.unwrap_or(Withdrawn::Gone);
@@ -228,6 +232,7 @@ impl<'a> Questions<'a> {
                 prompters[index].withdraw(&closed.question, &why);
             }
             editing.take_if(|editing| editing.id == closed.question);
+            known.remove(&closed.question);
         }
         if open.is_empty() {
             *count = 0;
@@ -248,6 +253,16 @@ impl<'a> Questions<'a> {
             self.recalled.push(question.id.clone());
         }
         first
+    }
+
+    /// What memory knows of a question, if it was asked.
+    pub(super) fn known(&self, question: &QuestionId) -> Option<&[String]> {
+        self.known.get(question).map(Vec::as_slice)
+    }
+
+    /// Notes what memory knows of a question.
+    pub(super) fn note_known(&mut self, question: QuestionId, known: Vec<String>) {
+        self.known.insert(question, known);
     }
 
     /// What becomes readable when something happens where questions are asked.

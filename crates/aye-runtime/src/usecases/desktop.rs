@@ -39,6 +39,7 @@ impl Runtime {
                 surroundings: surroundings.clone(),
                 user: user.clone(),
                 home: self.home.clone(),
+                has_windows: order.desktop != Joins::Never,
             };
             let prompter =
                 NotificationPrompter::new(config, Arc::clone(&self.clock), calls.clone());

@@ -14,7 +14,7 @@ use aye_core::skill::Action;
 use aye_core::step_kind::StepKind;
 use serde_json::{Map, Value, json};
 
-use crate::driver::{sentence, tool_of};
+use crate::driver::{error_of, issues_about, sentence, tool_of};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{Query, SHOWN, Standing};
@@ -154,39 +154,15 @@ impl JournalReader {
         runtime: &Runtime,
         veil: &Redactor<'_>,
     ) -> Result<Vec<KnownIssue>, Error> {
-        let AskingRun { run, state, question, .. } = asking;
-        let memory = runtime.memory();
+        let AskingRun { state, question, .. } = asking;
         let tool = self.tool_asked_about(asking)?;
-        let issues: Vec<_> = match question.purpose {
-            Purpose::Recover => {
-                let error = error_of(state, &question.step);
-                let query = Query {
-                    tool: &tool,
-                    skill: Some(&run.skill),
-                    step: Some(&question.step),
-                    error: &error,
-                    args: None,
-                };
-                memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
-            }
-            Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
-            Purpose::Gate | Purpose::Ask => memory.issues_before(&[&tool]),
-        };
+        let issues = issues_about(&runtime.memory(), &tool, state, question);
         let shown = issues.iter().take(SHOWN).map(|issue| KnownIssue {
             text: veil.start(&sentence(&issue.value), VALUE + 1, usize::MAX),
             layer: issue.layer.word(),
         });
         Ok(shown.collect())
     }
-}
-
-/// What a step that failed said.
-fn error_of(state: &State, step: &str) -> String {
-    let record = state.steps.get(step);
-    let said = record.and_then(|record| record.process.as_ref());
-    let said = said.map_or("", |process| process.stderr.as_str());
-    let message = record.and_then(|record| record.message.as_deref());
-    format!("{}\n{said}", message.unwrap_or_default())
 }
 
 fn variables(

@@ -47,6 +47,16 @@ fn a_window_says_what_is_asked_what_runs_and_how_long_there_is() {
     ");
 }
 
+/// What people wrote down stands behind a bar: no line of it passes for one of ours.
+#[test]
+fn known_issues_are_shown_as_what_others_wrote() {
+    let asked = question("Deploy?");
+    let known = ["known issue `denied`; log in first".to_owned()];
+    let posed = QuestionContext { known: &known, ..QuestionContext::alone(&asked, None) };
+    let text = Card::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC).plain();
+    assert!(text.contains("From memory\n│ known issue `denied`; log in first"), "{text}");
+}
+
 #[test]
 fn no_markup_of_a_skill_is_one() {
     let hostile =

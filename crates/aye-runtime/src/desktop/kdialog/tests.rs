@@ -54,6 +54,25 @@ fn options_are_rows_behind_a_way_out() {
     }
 }
 
+/// The button of that name leaves the question open.
+#[test]
+fn a_row_that_is_called_like_the_button_says_what_it_does() {
+    let row = |label: &str, action, description: Option<&str>| {
+        let mut asked = question();
+        asked.options.truncate(1);
+        asked.options[0].label = label.to_owned();
+        asked.options[0].action = action;
+        asked.options[0].description = description.map(str::to_owned);
+        row_text(&rows(&asked)[0])
+    };
+    assert_eq!(row("Cancel", ChoiceAction::Cancel, None), "Decline (Cancel)");
+    let described = row("Cancel", ChoiceAction::Cancel, Some("not today"));
+    assert_eq!(described, "Decline (Cancel)   not today");
+    let other = row("cancel", ChoiceAction::Proceed, Some("cancels the order"));
+    assert_eq!(other, "Answer “cancel”   cancels the order");
+    assert_eq!(row("Stop", ChoiceAction::Cancel, None), "Stop   declines");
+}
+
 #[test]
 fn a_command_is_shown_as_it_runs() {
     // The program would read a new line and one backslash.

@@ -423,6 +423,7 @@ fn ask_here(
         deadline,
         agreed: &agreed,
         advice: &[],
+        known: &[],
         run: Some(&state),
         secrets: None,
         among: None,

@@ -19,8 +19,9 @@ use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
 use aye_runtime::announced_server::AnnouncedServer;
-use aye_runtime::desktop::{Trial, try_out};
+use aye_runtime::desktop::{Trial, try_out, try_out_notifications};
 use aye_runtime::error::Error;
+use aye_runtime::prompter::Joins;
 use aye_runtime::trust::Power;
 use aye_runtime::usecases::{ListedChannel, MessageState};
 
@@ -99,6 +100,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         gates(),
     ];
     checks.splice(9..9, channels(context));
+    checks.splice(5..5, notification(context));
     checks.extend(memory(context));
     let clients = mcp::clients_seen(&context.home);
     let broken = checks.iter().any(|finding| finding.health == Health::Broken);
@@ -192,11 +194,27 @@ fn terminal(context: &Context) -> Finding {
 /// Whether a window could be shown: the display is greeted and the program started.
 fn desktop(context: &Context) -> Finding {
     let what = "desktop dialog";
-    match try_out(&context.surroundings()) {
+    if context.settings.prompters.desktop == Joins::Never {
+        return Finding::new(what, Health::Missing, "`[ask] prompters` leaves it out");
+    }
+    let hint = "questions wait in `aye inbox`; `[ask] prompters` leaves the desktop out";
+    tried_out(what, try_out(&context.surroundings()), hint)
+}
+
+/// Whether a notification could be shown, where the settings want some: its service is
+/// asked for its name.
+fn notification(context: &Context) -> Option<Finding> {
+    (context.settings.prompters.notification != Joins::Never).then(|| {
+        let hint = "questions wait in `aye inbox`; `[ask] prompters` leaves notifications out";
+        tried_out("notification", try_out_notifications(&context.surroundings()), hint)
+    })
+}
+
+fn tried_out(what: &'static str, tried: Trial, hint: &'static str) -> Finding {
+    match tried {
         Trial::Works(version) => Finding::new(what, Health::Good, version),
         Trial::Absent(why) => Finding::new(what, Health::Missing, why),
-        Trial::Broken(why) => Finding::new(what, Health::Broken, why)
-            .hint("questions wait in `aye inbox`; `[ask] prompters` leaves the desktop out"),
+        Trial::Broken(why) => Finding::new(what, Health::Broken, why).hint(hint),
     }
 }
 

@@ -4,15 +4,39 @@ use std::process::Command;
 
 use crate::cli::harness::{Place, Ran};
 
-use super::screen::{Screen, place};
+use super::notification::Bus;
+use super::screen::{Screen, place, settings};
 
 fn finding(place: &Place, command: &mut Command) -> (String, String) {
+    finding_of("desktop dialog", place, command).unwrap()
+}
+
+fn finding_of(what: &str, place: &Place, command: &mut Command) -> Option<(String, String)> {
     let ran = Ran::of(command.arg("--json").output().unwrap(), place);
     let report = ran.json();
     let checks = report["checks"].as_array().unwrap().clone();
-    let found = checks.into_iter().find(|check| check["what"] == "desktop dialog").unwrap();
+    let found = checks.into_iter().find(|check| check["what"] == what)?;
     let text = |name: &str| found[name].as_str().unwrap_or_default().to_owned();
-    (text("health"), text("about"))
+    Some((text("health"), text("about")))
+}
+
+#[test]
+fn what_the_settings_leave_out_is_said_and_what_they_want_is_tried() {
+    let (screen, place) = (Screen::start(), place(""));
+    let bus = Bus::start(&screen, true);
+    let doctor = || bus.aye(&screen, &place, &["doctor"]);
+    assert_eq!(finding_of("notification", &place, &mut doctor()), None, "nobody wants one");
+    settings(&place, "[ask]\nprompters = [\"terminal\", \"notification\"]\n");
+    let (health, about) = finding(&place, &mut doctor());
+    assert_eq!((health.as_str(), about.as_str()), ("missing", "`[ask] prompters` leaves it out"));
+    let (health, about) = finding_of("notification", &place, &mut doctor()).unwrap();
+    assert_eq!(health, "good", "{about}");
+    assert!(about.contains("notify-send 0.8") && about.ends_with("; dunst"), "{about}");
+    drop(bus);
+    let bus = Bus::start(&screen, false);
+    let mut doctor = bus.aye(&screen, &place, &["doctor"]);
+    let (health, about) = finding_of("notification", &place, &mut doctor).unwrap();
+    assert_eq!((health.as_str(), about.as_str()), ("broken", "no notification service answers"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::cli::harness::{Place, Ran, until};
+use crate::serve::client::Served;
 
 use super::screen::{Screen, answers, settings};
 
@@ -29,7 +30,7 @@ fn service_settings(folder: &Path) -> String {
     )
 }
 
-struct Bus {
+pub(super) struct Bus {
     bus: Child,
     service: Option<Child>,
     address: String,
@@ -38,7 +39,7 @@ struct Bus {
 }
 
 impl Bus {
-    fn start(screen: &Screen, with_service: bool) -> Self {
+    pub(super) fn start(screen: &Screen, with_service: bool) -> Self {
         let folder = TempDir::with_prefix("aye-bus").unwrap();
         let config = folder.path().join("bus.conf");
         std::fs::write(&config, BUS).unwrap();
@@ -102,7 +103,7 @@ impl Bus {
         self.control(&["context"]).expect("the menu opens");
     }
 
-    fn aye(&self, screen: &Screen, place: &Place, args: &[&str]) -> Command {
+    pub(super) fn aye(&self, screen: &Screen, place: &Place, args: &[&str]) -> Command {
         let mut command = screen.aye(place, args);
         command.env("DBUS_SESSION_BUS_ADDRESS", &self.address);
         command
@@ -210,6 +211,152 @@ fn a_click_opens_a_window() {
     let ran = Ran::of(child.wait_with_output().unwrap(), &place);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert_eq!(answers(&ran.stdout), [("proceed".to_owned(), "zenity".to_owned())]);
+}
+
+/// A program in front of the others on `PATH`.
+fn program(place: &Place, name: &str, script: &str) -> String {
+    let file = place.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    format!("{}:/usr/local/bin:/usr/bin:/bin", place.work().join("bin").display())
+}
+
+#[test]
+fn a_click_opens_the_card_of_the_question() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "");
+    // What a browser would be given.
+    let path = program(&place, "xdg-open", "echo \"$@\" >opened.part; mv opened.part opened");
+    let server = Served::at(place);
+    let mut command = bus.aye(&screen, &server, &["run", "skill.yaml", "--json"]);
+    let child = command.env("PATH", path).spawn().unwrap();
+    bus.wait_for(1);
+    let inbox = server.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap();
+    screen.click(1100, 40, 1);
+    until("it is opened", || server.work().join("opened").exists());
+    let opened = server.read("opened");
+    assert!(opened.trim().ends_with(&format!("/#/questions/{question}")), "{opened}");
+    server.aye(&["answer", question, "cancel"]).ok();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(5));
+}
+
+/// A browser that does not start and a terminal that has gone: the click still shows the
+/// question.
+#[test]
+fn a_click_that_can_open_nothing_opens_a_window() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "");
+    let both =
+        "[ask]\nprompters = [\"notification\", \"desktop\"]\n[ask.after]\ndesktop = \"1h\"\n";
+    settings(&place, both);
+    let path = program(&place, "xdg-open", "touch tried; exit 3");
+    let server = Served::at(place);
+    let mut command = bus.aye(&screen, &server, &["run", "skill.yaml", "--json"]);
+    let child = command.env("PATH", path).env("WINDOWID", "8388999").spawn().unwrap();
+    bus.wait_for(1);
+    screen.click(1100, 40, 1);
+    screen.window();
+    assert!(server.work().join("tried").exists());
+    screen.keys(&["Tab", "Tab", "Return"]);
+    let ran = Ran::of(child.wait_with_output().unwrap(), &server);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+}
+
+/// What the service is told, until the test ends.
+struct Monitor(Child, TempDir);
+
+impl Monitor {
+    fn start(bus: &Bus) -> Self {
+        let folder = TempDir::with_prefix("aye-monitor").unwrap();
+        let file = std::fs::File::create(folder.path().join("said")).unwrap();
+        let child = Command::new("dbus-monitor")
+            .args(["--session", "interface='org.freedesktop.Notifications'"])
+            .envs(bus.env.clone())
+            .stdout(file)
+            .spawn()
+            .unwrap();
+        let monitor = Self(child, folder);
+        until("it listens", || !monitor.said().is_empty());
+        monitor
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(self.1.path().join("said")).unwrap()
+    }
+
+    /// The notifications that were shown, each as it was sent.
+    fn shown(&self) -> Vec<String> {
+        let said = self.said();
+        said.split("member=Notify\n").skip(1).map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A deadline that moved is named in the same place: nothing is closed and shown anew.
+#[test]
+fn what_has_changed_replaces_what_is_shown() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let server = Served::at(place("timeout: 29s", ""));
+    let monitor = Monitor::start(&bus);
+    let child = bus.aye(&screen, &server, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    let mut socket = server.socket("/ws");
+    let asked = socket.snapshot()["questions"][0].clone();
+    for command in ["hold", "release"] {
+        socket.done(serde_json::json!({ "type": command, "question": asked["id"] }));
+    }
+    until("it is replaced", || monitor.shown().len() >= 2);
+    assert_eq!(bus.control(&["count", "displayed"]).as_deref(), Some("1"));
+    let shown = monitor.shown();
+    let by = |text: &str| text.split_once("Answer by ").map(|(_, rest)| rest[..8].to_owned());
+    assert!(by(&shown[1]) > by(&shown[0]), "{shown:?}");
+    assert!(shown[0].contains("uint32 0\n") && !shown[1].contains("uint32 0\n"), "{shown:?}");
+    assert!(!monitor.said().contains("member=CloseNotification"), "{}", monitor.said());
+    // A button of what is shown now answers.
+    bus.act("Proceed");
+    let ran = Ran::of(child.wait_with_output().unwrap(), &server);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(answers(&ran.stdout), [("proceed".to_owned(), "notification".to_owned())]);
+}
+
+/// Nobody tells the program that waits that the service has gone.
+#[test]
+fn a_service_that_dies_holds_no_run_up() {
+    let screen = Screen::start();
+    let mut bus = Bus::start(&screen, true);
+    let place = place("timeout: 5m", "");
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    let mut service = bus.service.take().unwrap();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(answers(&ran.stdout).is_empty());
+}
+
+#[test]
+fn without_the_program_that_asks_for_the_service_nothing_is_shown() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, false);
+    let place = place("timeout: 5m", "");
+    std::fs::create_dir(place.work().join("bin")).unwrap();
+    for name in ["notify-send", "touch"] {
+        let link = place.work().join("bin").join(name);
+        std::os::unix::fs::symlink(format!("/usr/bin/{name}"), link).unwrap();
+    }
+    let mut command = bus.aye(&screen, &place, &["run", "skill.yaml"]);
+    let ran = command.env("PATH", place.work().join("bin")).output().unwrap();
+    assert_eq!(ran.status.code(), Some(6), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]

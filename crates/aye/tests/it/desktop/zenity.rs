@@ -1,7 +1,10 @@
 //! Every kind of question in windows of zenity.
 
+use serde_json::json;
+
 use crate::cli::auth;
 use crate::cli::harness::{Place, Ran, until};
+use crate::serve::client::Served;
 
 use super::screen::{Screen, answers, place};
 
@@ -40,6 +43,62 @@ fn a_button_answers_and_says_through_what() {
     assert!(place.work().join("deployed").exists());
     assert_eq!(answers(&ran.stdout), pair("proceed", "zenity"));
     assert!(screen.windows().is_empty());
+}
+
+/// What a window says, as its program was called.
+fn said(window: &str) -> String {
+    let pid = window.split(':').nth(1).unwrap();
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).replace('\0', " ")
+}
+
+/// Someone else agrees while the window is open: it says so. What people wrote down about
+/// the tool is there from the beginning.
+#[test]
+fn a_window_says_what_is_known_and_who_has_agreed() {
+    let two = GATE.replace("timeout: 5m", "timeout: 5m, approvals: 2");
+    let (screen, place) = (Screen::start(), place(&two));
+    let learn = ["memory", "learn", "--tool", "touch", "--error", "cannot touch"];
+    place.aye(&[&learn[..], &["--meaning", "the <b>disk</b> is read-only"]].concat()).ok();
+    let server = Served::at(place);
+    let child = run(&screen, &server);
+    let window = screen.window();
+    let text = said(&window);
+    assert!(text.contains("known issue `cannot touch`"), "{text}");
+    assert!(text.contains("the &lt;b&gt;disk&lt;/b&gt; is read-only"), "{text}");
+    assert!(text.contains("2 different people have to agree."), "{text}");
+    screen.shot("zenity-known-issue");
+    let mut socket = server.socket("/ws");
+    let asked = socket.snapshot()["questions"][0].clone();
+    socket.done(json!({ "type": "answer", "question": asked["id"], "choice": "proceed" }));
+    let window = screen.next_window(&window);
+    let text = said(&window);
+    assert!(text.contains("2 different people have to agree; so far: "), "{text}");
+    screen.keys(&["Tab", "Return"]);
+    let ran = finish(&server, child);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+}
+
+/// A deadline that moved is named by another window, and not at each hold.
+#[test]
+fn a_window_names_the_deadline_that_was_held() {
+    let (screen, place) = (Screen::start(), place(&GATE.replace("5m", "29s")));
+    let server = Served::at(place);
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    let child = run(&screen, &server);
+    let asked = socket.event("confirmation_required");
+    let window = screen.window();
+    let before = said(&window);
+    socket.done(json!({ "type": "hold", "question": asked["id"] }));
+    socket.done(json!({ "type": "release", "question": asked["id"] }));
+    let window = screen.next_window(&window);
+    let old: jiff::Timestamp = asked["deadline"].as_str().unwrap().parse().unwrap();
+    assert!(jiff::Timestamp::now() < old, "the time that it named has not passed");
+    let by = |text: &str| text.split_once("Answer by ").map(|(_, rest)| rest[..8].to_owned());
+    assert!(by(&said(&window)) > by(&before), "{} {before}", said(&window));
+    screen.keys(&["Tab", "Return"]);
+    assert_eq!(finish(&server, child).code, 5);
 }
 
 #[test]
