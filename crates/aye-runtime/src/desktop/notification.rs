@@ -266,30 +266,32 @@ impl Drop for NotificationPrompter {
 impl Open {
     /// Asks the service whether it is there.
     fn greet(&mut self) -> Result<(), String> {
-        let child = self.spawn(&self.asks, SERVICE.map(str::to_owned).to_vec(), Some(LIMIT))?;
+        let child = self.asks(&SERVICE)?;
         self.doing = Doing::Greets(Box::new(child));
         Ok(())
     }
 
-    fn ask_owner(&self) -> Result<Running, String> {
-        self.spawn(&self.asks, OWNER.map(str::to_owned).to_vec(), Some(LIMIT))
-    }
-
     /// Shows it, in the place of what the service showed before.
     fn show(&mut self) -> Result<(), String> {
-        let child = self.spawn(&self.program, self.notice.args(self.number), None)?;
+        let mut spec = self.spec(&self.program, self.notice.args(self.number));
+        // Into a pipe it writes the number only when it ends.
+        spec.tty = true;
+        let child = aye_process::spawn(spec).map_err(|error| error.to_string())?;
         let since = Instant::now();
         let shown = Shown { child, since, said: String::new(), pulse: None, asked: since };
         self.doing = Doing::Shown(Box::new(shown));
         Ok(())
     }
 
-    fn spawn(
-        &self,
-        program: &Path,
-        args: Vec<String>,
-        timeout: Option<Duration>,
-    ) -> Result<Running, String> {
+    /// Asks the service or the bus something.
+    fn asks(&self, question: &[&str]) -> Result<Running, String> {
+        let words = question.iter().map(|&word| word.to_owned()).collect();
+        let mut spec = self.spec(&self.asks, words);
+        spec.timeout = Some(LIMIT);
+        aye_process::spawn(spec).map_err(|error| error.to_string())
+    }
+
+    fn spec(&self, program: &Path, args: Vec<String>) -> Spec {
         let mut spec = Spec::new(program).args(args);
         let own = std::env::vars_os().map(|(name, _)| name);
         let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
@@ -297,9 +299,8 @@ impl Open {
         spec.tail_limit = LONGEST;
         spec.aside = true;
         spec.live = true;
-        spec.timeout = timeout;
         spec.run.clone_from(&self.run);
-        aye_process::spawn(spec).map_err(|error| error.to_string())
+        spec
     }
 
     fn children(&self) -> impl Iterator<Item = &Running> {
@@ -328,7 +329,7 @@ impl Open {
             Doing::Done => return None,
             Doing::Greets(child) => match ended(child, &mut String::new()) {
                 Ok(None) => return None,
-                Ok(Some(exit)) if exit.outcome == Outcome::Exited(0) => match self.ask_owner() {
+                Ok(Some(exit)) if exit.outcome == Outcome::Exited(0) => match self.asks(&OWNER) {
                     Ok(child) => {
                         self.doing = Doing::Names(Box::new(child));
                         return None;
@@ -355,9 +356,8 @@ impl Open {
                     Ok(exit) => exit,
                     Err(why) => return Some(self.done(Heard::Failed(why))),
                 };
-                // The number comes first, and by itself.
-                let (number, rest) = shown.said.split_once('\n').unwrap_or_default();
-                self.number = number.trim().parse().ok().or(self.number);
+                let (number, pressed) = read(&shown.said);
+                self.number = number.or(self.number);
                 match exit {
                     Some(exit) => self.notice.read(&Ended {
                         code: match exit.outcome {
@@ -367,10 +367,10 @@ impl Open {
                             | Outcome::Cancelled
                             | Outcome::Interrupted => None,
                         },
-                        stdout: rest.to_owned(),
-                        stderr: exit.stderr.text(),
+                        stdout: pressed.to_owned(),
+                        stderr: shown.said.clone(),
                     }),
-                    None if number.is_empty() && shown.since.elapsed() > LIMIT => {
+                    None if number.is_none() && shown.since.elapsed() > LIMIT => {
                         Heard::Failed(NOBODY.to_owned())
                     }
                     None => match self.feel_pulse() {
@@ -399,7 +399,7 @@ impl Open {
             },
             None if shown.asked.elapsed() < PULSE => return Ok(()),
             None => {
-                let pulse = self.ask_owner()?;
+                let pulse = self.asks(&OWNER)?;
                 if let Doing::Shown(shown) = &mut self.doing {
                     (shown.pulse, shown.asked) = (Some(pulse), Instant::now());
                 }
@@ -425,6 +425,14 @@ impl Open {
             let _ = aye_process::wait_aside(&mut shown.child, &[], until);
         }
     }
+}
+
+/// What the program wrote: the number of the notification, and what was pressed after that.
+/// It may complain about something first.
+fn read(said: &str) -> (Option<u32>, &str) {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let number = lines.find_map(|line| line.parse().ok());
+    (number, lines.next_back().unwrap_or_default())
 }
 
 /// How a program has ended, if it has; what it wrote meanwhile.
@@ -460,4 +468,17 @@ pub(super) fn no_bus(surroundings: &Surroundings) -> Option<String> {
         || set("XDG_RUNTIME_DIR")
             .is_some_and(|runtime| PathBuf::from(runtime).join("bus").exists());
     (!bus).then(|| "there is no session bus".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn the_number_comes_before_what_was_pressed() {
+        assert_eq!(read(""), (None, ""));
+        assert_eq!(read("12\r\n"), (Some(12), ""));
+        assert_eq!(read("12\r\n0\r\n"), (Some(12), "0"));
+        assert_eq!(read("(notify-send:7): warning\r\n12\r\ndefault\r\n"), (Some(12), "default"));
+    }
 }

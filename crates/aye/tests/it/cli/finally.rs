@@ -45,6 +45,18 @@ fn it_runs_after_a_failure_and_every_view_says_so() {
 }
 
 #[test]
+fn it_runs_when_the_time_of_the_run_is_up() {
+    let place = Place::new();
+    let skill = skill("shell: sleep 1000").replacen("steps:", "timeout: 2s\nsteps:", 1);
+    place.write("skill.yaml", &skill);
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 124, "{}", ran.all());
+    let ended = place.read("ended.txt");
+    assert!(ended.ends_with("\ntidy\n"), "{ended}");
+    assert!(ended.contains("work"), "{ended}");
+}
+
+#[test]
 fn a_failure_in_it_fails_the_run_and_can_be_retried() {
     let place = Place::new();
     let text = skill("shell: echo work >> ended.txt").replace("echo tidy", "test -e ok && echo ok");

@@ -406,6 +406,12 @@ fn init_makes_a_skill_that_runs_and_overwrites_nothing() {
         place.aye(&["-q", "run", "hello", "--yes", "-i", "who=you"]).ok().stdout,
         "Hello, you!\nHello, you!\n"
     );
+    // The line by which editors find the schema, from where the skill is.
+    let skill = place.read("skills/hello.yaml");
+    let schema = skill.lines().next().unwrap().strip_prefix("# yaml-language-server: $schema=");
+    let schema = place.work().join("skills").join(schema.expect("the first line names it"));
+    let schema = std::fs::read_to_string(schema.canonicalize().unwrap()).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&schema).unwrap().is_object());
     let settings = place.read("aye.toml");
     let mine = place.write("skills/hello.yaml", "mine");
     assert_snapshot!(place.aye(&["init"]).all(), @r"

@@ -57,6 +57,13 @@ fn figures_are_those_of_the_journal() {
         [json!("ask"), json!(1), json!(0)],
         "`--yes` asks nobody"
     );
+    // A run waited for as long as its question was open, and one with `--yes` not at all.
+    let events = place.aye(&["show", of_runs("run")[3].as_str().unwrap(), "--json"]).ok().json();
+    let events = events["events"].as_array().unwrap().clone();
+    let answered = events.iter().find(|event| event["type"] == "confirmation_answered").unwrap();
+    assert_eq!(of_runs("waiting_ms")[3], answered["latency_ms"]);
+    assert!(answered["latency_ms"].as_u64() > Some(0), "{answered}");
+    assert_eq!(of_runs("waiting_ms")[0], 0);
     // What `aye show` says of a run is what is counted.
     let shown = place.aye(&["show", of_runs("run")[0].as_str().unwrap(), "--json"]).ok().json();
     assert_eq!(of_runs("duration_ms")[0], shown["duration_ms"]);

@@ -219,7 +219,7 @@ fn adding_a_person_at_a_terminal_asks() {
     let add = ["people", "add", "ann", "--rights", "answer"];
     for (key, code, count) in [("n", 5, 0), ("y", 0, 1)] {
         let mut terminal = Terminal::aye(&server, &add);
-        terminal.wait_for("Add `ann`?").keys(key);
+        terminal.wait_for("Add ann?").wait_for("[y/N]").keys(key);
         assert_eq!(terminal.end(), Some(code), "{key}");
         let listed = server.aye(&["people", "list", "--json"]).ok().json();
         assert_eq!(listed.as_array().map(Vec::len), Some(count), "{listed}");

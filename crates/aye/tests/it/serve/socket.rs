@@ -280,8 +280,8 @@ steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' }
     };
     until("it is dropped", || dropped().as_deref() == Some("1"));
     // Once it reads again, it learns why.
-    let close = std::iter::from_fn(|| deaf.frame()).find(|(code, _)| *code == 8);
-    let (_, reason) = close.expect("it is closed with a reason");
+    let close = std::iter::from_fn(|| deaf.part()).find(|(code, ..)| *code == 8);
+    let (_, _, reason) = close.expect("it is closed with a reason");
     assert_eq!(reason[..2], 1013u16.to_be_bytes(), "{reason:?}");
     let mut other = server.socket("/ws");
     other.snapshot();
