@@ -144,6 +144,9 @@ impl PlannedStep {
     }
 }
 
+/// Finds a skill by its name, seen from a file: its flow and its own file.
+pub type LoadSkill<'a> = dyn Fn(&str, &Path) -> Option<(Flow, PathBuf)> + 'a;
+
 /// What the machine and its settings say about steps.
 pub struct Setting<'a> {
     /// The limit of a step that has none of its own.
@@ -160,7 +163,7 @@ pub struct Setting<'a> {
     /// The limit that the settings name for a tool.
     pub tool_timeout: &'a dyn Fn(&str) -> Option<Duration>,
     /// A skill that a step calls, and its file; seen from the file of that step.
-    pub load: &'a dyn Fn(&str, &Path) -> Option<(Flow, PathBuf)>,
+    pub load: &'a LoadSkill<'a>,
 }
 
 /// What is to be run.

@@ -30,8 +30,8 @@ impl Bells {
 
 /// A full pipe has rung already; one that nobody reads is dropped.
 fn rings(bell: &mut PipeWriter) -> bool {
-    match bell.write(&[0]) {
-        Ok(_) => true,
+    match bell.write_all(&[0]) {
+        Ok(()) => true,
         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     }
 }
