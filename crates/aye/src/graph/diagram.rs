@@ -32,6 +32,18 @@ pub(super) struct Shape {
     pub(super) remarks: Vec<&'static str>,
     /// Whether a run can get here.
     pub(super) reached: bool,
+    /// Which end of a run it is, if it is one.
+    pub(super) end: Option<EndPlace>,
+}
+
+/// Which end of a run a shape is: the page lights the one that a run reached.
+pub(super) enum EndPlace {
+    /// A final state of the file.
+    State,
+    /// The end after the last step.
+    Last,
+    /// The end of one outcome of this step, which the file does not mention.
+    After(String),
 }
 
 impl Shape {
@@ -144,8 +156,27 @@ impl Diagram {
         drawing.mark_reached(drawing.start);
         if let Some(Target::Step(first)) = flow.finally() {
             drawing.mark_reached(first);
+            drawing.link_ends(first);
         }
         drawing
+    }
+
+    /// Wherever a run ends, `finally` follows.
+    fn link_ends(&mut self, to: NodeId) {
+        let ends = self.shapes.iter().enumerate().filter(|(_, shape)| shape.end.is_some());
+        let links = ends.map(|(from, _)| {
+            let (outcomes, mood) = (Vec::new(), Mood::Good);
+            Link { from, to, outcomes, mood, implied: true }
+        });
+        let links: Vec<Link> = links.collect();
+        self.links.extend(links);
+    }
+
+    /// Without the links from the ends to `finally`: where these steps stand
+    /// beneath each other, their remark says it.
+    pub(super) fn without_links_of_ends(mut self) -> Self {
+        self.links.retain(|link| self.shapes[link.from].end.is_none());
+        self
     }
 
     /// The steps of `finally` follow each other, however they end.
@@ -169,13 +200,15 @@ impl Diagram {
         let mut places = HashMap::new();
         for (id, ending) in flow.endings.iter().enumerate() {
             if ending.name.is_some() || used(id) {
-                places.insert(id, self.add_end(ending.name.as_deref(), shown_status(flow, id)));
+                let place = if ending.name.is_some() { EndPlace::State } else { EndPlace::Last };
+                let (name, status) = (ending.name.as_deref(), shown_status(flow, id));
+                places.insert(id, self.add_end(name, status, place));
             }
         }
         places
     }
 
-    fn add_end(&mut self, name: Option<&str>, status: EndStatus) -> usize {
+    fn add_end(&mut self, name: Option<&str>, status: EndStatus, place: EndPlace) -> usize {
         let word = if status == EndStatus::Completed { "end" } else { status_word(status) };
         self.shapes.push(Shape {
             name: plain(name.unwrap_or(word)),
@@ -185,8 +218,17 @@ impl Diagram {
             gate: None,
             remarks: Vec::new(),
             reached: false,
+            end: Some(place),
         });
         self.shapes.len() - 1
+    }
+
+    /// The end of an outcome that leads nowhere in the file.
+    fn imply_end(&mut self, from: usize, status: EndStatus, outcome: &str, mood: Mood) {
+        let place = EndPlace::After(self.shapes[from].name.clone());
+        let to = self.add_end(None, status, place);
+        let outcomes = vec![outcome.to_owned()];
+        self.links.push(Link { from, to, outcomes, mood, implied: true });
     }
 
     fn link(&mut self, from: NodeId, node: &Node, shape_of: &dyn Fn(Target) -> Option<usize>) {
@@ -196,13 +238,11 @@ impl Diagram {
         }
         let leads_on = node.routes.success.is_some() || node.routes.codes.contains_key(&0);
         if !leads_on && !node.is_decided_by_answers() {
-            let end = self.add_end(None, EndStatus::Completed);
-            self.imply(from, end, "success", Mood::Good);
+            self.imply_end(from, EndStatus::Completed, "success", Mood::Good);
         }
         let caught = node.routes.declined.or(node.routes.failure).is_some();
         if node.can_decline() && !caught {
-            let end = self.add_end(None, EndStatus::Cancelled);
-            self.imply(from, end, "declined", Mood::Refused);
+            self.imply_end(from, EndStatus::Cancelled, "declined", Mood::Refused);
         }
     }
 
@@ -217,10 +257,6 @@ impl Diagram {
                 self.links.push(Link { from, to, outcomes, mood, implied: false });
             }
         }
-    }
-
-    fn imply(&mut self, from: usize, to: usize, outcome: &str, mood: Mood) {
-        self.links.push(Link { from, to, outcomes: vec![outcome.to_owned()], mood, implied: true });
     }
 
     fn mark_reached(&mut self, from: usize) {
@@ -294,6 +330,7 @@ fn step_shape(node: &Node) -> Shape {
         gate: gate(step).map(|ask| plain(&ask.message)),
         remarks,
         reached: false,
+        end: None,
     }
 }
 

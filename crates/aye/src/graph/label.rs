@@ -1,5 +1,6 @@
 //! Words from a skill, made fit for one line of a drawing.
 
+use aye_core::diagnostic::is_hidden;
 use aye_core::skill::{Action, Step};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -16,12 +17,7 @@ pub(super) fn plain(text: &str) -> String {
 /// Whether a character does something other than being seen. Characters that
 /// XML forbids are among them.
 fn acts(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00ad}' | '\u{061c}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
-            | '\u{e0000}'..='\u{e007f}')
+    c.is_control() || is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// At most `width` columns of `text`, with `mark` at the end if some is missing.

@@ -399,7 +399,7 @@ fn svg_of_one_state() {
     <text class="name" fill="#0f172a" font-size="13" font-weight="600" x="34" y="63.5">only</text>
     <text class="detail" fill="#64748b" font-size="10.5" font-family="ui-monospace,'SF Mono',Menlo,'DejaVu Sans Mono',monospace" x="34" y="80.5">true</text>
     </g>
-    <g class="completed">
+    <g class="completed" data-end="after" data-after="only">
     <title>end</title>
     <path class="box" fill="#f0fdf4" stroke="#15803d" stroke-width="1.2" d="M58 144h44a14 14 0 0 1 14 14v0a14 14 0 0 1 -14 14h-44a14 14 0 0 1 -14 -14v-0a14 14 0 0 1 14 -14z"/>
     <g text-anchor="middle">
@@ -411,6 +411,71 @@ fn svg_of_one_state() {
     </g>
     </svg>
     "##);
+}
+
+/// Wherever a run ends, `finally` follows: its steps do not stand apart.
+#[test]
+fn mermaid_of_finally() {
+    insta::assert_snapshot!(links(&graph::mermaid(&flows::tidied())), @r#"
+    flowchart TD
+      start((" "))
+      n0["copy<br/>⚑ asks first#58; Copy now#63;<br/>#46;#47;copy"]
+      n1["unlock<br/>#46;#47;unlock<br/>finally"]
+      n2["report<br/>#46;#47;report<br/>finally"]
+      n3(["end"])
+      n4(["cancelled"])
+      start --> n0
+      n0 --> n3
+      n0 -.->|"declined"| n4
+      n1 --> n2
+      n3 -.-> n1
+      n4 -.-> n1
+    "#);
+}
+
+#[test]
+fn svg_places_finally_below_every_end() {
+    let picture = graph::svg(&flows::tidied());
+    let document = roxmltree::Document::parse(&picture).unwrap();
+    // Where the outline of a box begins: the upper edge.
+    let top = |wanted: &str| -> f64 {
+        let group = document.descendants().find(|node| {
+            let title = node
+                .children()
+                .find(|child| child.has_tag_name(("http://www.w3.org/2000/svg", "title")));
+            title
+                .and_then(|title| title.text())
+                .is_some_and(|text| text.lines().next() == Some(wanted))
+        });
+        let outline = group.unwrap().children().find(|node| node.attribute("class") == Some("box"));
+        let words = outline.unwrap().attribute("d").unwrap();
+        let (_, y) = words.split_once(' ').unwrap();
+        y.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap().parse().unwrap()
+    };
+    for end in ["end", "cancelled"] {
+        assert!(top(end) < top("unlock"), "{end}: {picture}");
+    }
+    assert!(top("unlock") < top("report"));
+}
+
+/// A terminal has no room for the arrows; the remark says it.
+#[test]
+fn text_of_finally() {
+    insta::assert_snapshot!(plain(&flows::tidied()), @r"
+    tidied
+
+      ▸ copy       ./copy
+      │ ⚑ asks first  Copy now?
+      │ └ declined → cancelled
+      │
+      ■ end
+
+      ▸ unlock     ./unlock
+      │ finally
+      │
+      ▸ report     ./report
+        finally
+    ");
 }
 
 /// Without the classes, which are the same every time.

@@ -1,6 +1,6 @@
 //! What a box looks like.
 
-use super::super::diagram::{Shape, What};
+use super::super::diagram::{EndPlace, Shape, What};
 use super::super::label::cut;
 use super::super::layout::{Point, Rect, Size};
 use super::tag::{Page, number};
@@ -107,7 +107,7 @@ impl Look {
             what => what.word(),
         };
         let unreached = if shape.reached { "" } else { " unreached" };
-        page.open_shape(&format!("{class}{unreached}"));
+        page.open_shape(&format!("{class}{unreached}"), &end_data(shape));
         page.tooltip(&shape.lines(usize::MAX).join("\n"));
         page.outline("box", &outline(shape.what, place));
         if let What::End(_) = shape.what {
@@ -133,6 +133,18 @@ impl Look {
             let indent = if *kind == Kind::Gate { 14.0 } else { 0.0 };
             page.text(kind.class(), x + indent, y, text);
             y += if *kind == Kind::Name { NAME_HEIGHT - 1.0 } else { LINE_HEIGHT };
+        }
+    }
+}
+
+/// Which end it is, as attributes for a viewer that lights the one reached.
+fn end_data(shape: &Shape) -> Vec<(&'static str, &str)> {
+    match &shape.end {
+        None => Vec::new(),
+        Some(EndPlace::State) => vec![("data-end", "state")],
+        Some(EndPlace::Last) => vec![("data-end", "last")],
+        Some(EndPlace::After(step)) => {
+            vec![("data-end", "after"), ("data-after", step.as_str())]
         }
     }
 }

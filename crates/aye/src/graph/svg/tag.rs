@@ -66,8 +66,12 @@ impl Page {
     }
 
     /// Opens the group of a step or an end.
-    pub(super) fn open_shape(&mut self, class: &str) {
-        let _ = writeln!(self.text, "<g class=\"{class}\"{}>", plain::group(class));
+    pub(super) fn open_shape(&mut self, class: &str, data: &[(&str, &str)]) {
+        let _ = write!(self.text, "<g class=\"{class}\"{}", plain::group(class));
+        for (name, value) in data {
+            let _ = write!(self.text, " {name}=\"{}\"", escaped(value));
+        }
+        self.text.push_str(">\n");
         self.open.push(class.to_owned());
     }
 

@@ -24,7 +24,7 @@ const NARROWEST: usize = 20;
 /// The flow for a terminal of `width` columns. `unicode` chooses between
 /// box-drawing characters and plain ASCII; `colour` adds escape codes.
 pub fn text(flow: &Flow, width: usize, colour: bool, unicode: bool) -> String {
-    let drawing = Diagram::of(flow);
+    let drawing = Diagram::of(flow).without_links_of_ends();
     let width = width.max(NARROWEST);
     let chains = chains(&drawing);
     let mut order = vec![usize::MAX; drawing.shapes.len()];

@@ -1,7 +1,7 @@
 //! The flows that are drawn.
 
 use aye_core::flow::Flow;
-use aye_core::skill::{AskKind, EndStatus, OnError};
+use aye_core::skill::{AskKind, EndStatus, OnError, Skill};
 
 use super::build::{command, ending, gated, line, note, only_if, question, shell, state, states};
 
@@ -104,6 +104,13 @@ pub(super) fn long() -> Flow {
         if at % 12 == 5 { gated(step, "Continue with the next shards?") } else { step }
     };
     line("migrate", (1..=60).map(step).collect())
+}
+
+/// A step that asks, and two that follow however the run ends.
+pub(super) fn tidied() -> Flow {
+    let body = line("tidied", vec![gated(command("copy", "./copy"), "Copy now?")]);
+    let finally = vec![command("unlock", "./unlock"), command("report", "./report")];
+    Flow::compile(Skill { finally, ..body.skill })
 }
 
 /// One state that leads nowhere.

@@ -17,6 +17,7 @@ fn all() -> Vec<(&'static str, Flow)> {
         ("deploy", flows::deploy()),
         ("rollout", flows::rollout()),
         ("long", flows::long()),
+        ("tidied", flows::tidied()),
         ("single", flows::single()),
         ("only an end", flows::only_an_end()),
         ("hostile", flows::hostile()),
