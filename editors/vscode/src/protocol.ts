@@ -1310,7 +1310,10 @@ export type RunDetailView = {
   workspace: string;
   /** The account that drives it, or did last. */
   user: string;
-  /** What started it: `terminal`, `script`, `assistant`, `schedule` or `web`. */
+  /**
+   * What started it: `terminal`, `script`, `assistant`, `schedule`, `web`, `editor` or
+   * `api`.
+   */
   started_by: StartedBy | null;
   /** Who started it: a person, or the account. */
   starter: string;
@@ -1363,7 +1366,10 @@ export type RunView = {
   workspace: string;
   /** The account that drives it, or did last. */
   user: string;
-  /** What started it: `terminal`, `script`, `assistant`, `schedule` or `web`. */
+  /**
+   * What started it: `terminal`, `script`, `assistant`, `schedule`, `web`, `editor` or
+   * `api`.
+   */
   started_by: StartedBy | null;
   /** Who started it: a person, or the account. */
   starter: string;
@@ -1479,6 +1485,8 @@ export type Snapshot = {
   n: number;
   /** Runs that have not ended, with their steps. */
   runs: RunDetailView[];
+  /** How many runs have not ended, should they not all be listed. */
+  runs_in_all: number;
   /** Open questions, the oldest first. */
   questions: QuestionView[];
   /** How many questions are open, should they not all be listed. */
@@ -1527,7 +1535,16 @@ export type Started = {
 };
 
 /** Who or what started a run. */
-export type StartedBy = "terminal" | "script" | "assistant" | "schedule" | "web";
+export type StartedBy = "terminal" | "script" | "assistant" | "schedule" | "web" | "editor" | "api";
+
+/** What a step is given. */
+export type StepArguments = {
+  /**
+   * By the names that `set` of a retry takes, secrets masked. Empty for a step that is
+   * given nothing, and where only the process that drives the run knows it.
+   */
+  arguments: Record<string, unknown>;
+};
 
 /** The good end of a step. */
 export type StepCompleted = {

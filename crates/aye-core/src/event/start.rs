@@ -102,12 +102,23 @@ pub enum StartedBy {
     Schedule,
     /// The web page.
     Web,
+    /// An editor that is connected to the server.
+    Editor,
+    /// A program that uses the server's HTTP API.
+    Api,
 }
 
 impl StartedBy {
     /// Everyone and everything that can.
-    pub const ALL: [Self; 5] =
-        [Self::Terminal, Self::Script, Self::Assistant, Self::Schedule, Self::Web];
+    pub const ALL: [Self; 7] = [
+        Self::Terminal,
+        Self::Script,
+        Self::Assistant,
+        Self::Schedule,
+        Self::Web,
+        Self::Editor,
+        Self::Api,
+    ];
 
     /// The word of events and lists.
     pub fn word(self) -> &'static str {
@@ -117,6 +128,8 @@ impl StartedBy {
             Self::Assistant => "assistant",
             Self::Schedule => "schedule",
             Self::Web => "web",
+            Self::Editor => "editor",
+            Self::Api => "api",
         }
     }
 
@@ -133,6 +146,8 @@ impl StartedBy {
             Self::Assistant => Some("an assistant"),
             Self::Schedule => Some("a schedule"),
             Self::Web => Some("the web page"),
+            Self::Editor => Some("an editor"),
+            Self::Api => Some("the HTTP API"),
         }
     }
 }

@@ -69,24 +69,24 @@ impl Runtime {
         prepared: Prepared,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<RunId, Error> {
-        let run = self.new_run_id();
-        self.start_detached_as(run.clone(), prepared, None, warn)?;
+        let request = self.detached_request(prepared)?;
+        let run = request.run.clone();
+        self.start_request_detached(request, warn)?;
         Ok(run)
     }
 
-    /// The same with an id that the caller has chosen, for a person who is not the
-    /// account that drives it.
-    pub(super) fn start_detached_as(
+    /// What another process is to start, as data.
+    pub(super) fn detached_request(&self, prepared: Prepared) -> Result<StartRequest, Error> {
+        prepared.must_have_results()?;
+        Ok(StartRequest::new(prepared, self))
+    }
+
+    /// The same for a request whose id, person and way in the caller has chosen.
+    pub(super) fn start_request_detached(
         &self,
-        run: RunId,
-        prepared: Prepared,
-        starter: Option<String>,
+        request: StartRequest,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<(), Error> {
-        prepared.must_have_results()?;
-        let mut request = StartRequest::new(prepared, self);
-        request.run = run;
-        request.starter = starter.or(request.starter);
         self.detach(Task::Start(Box::new(request)), warn)
     }
 
@@ -99,7 +99,7 @@ impl Runtime {
     ) -> Result<RunId, Error> {
         request.must_check()?;
         let run = request.run.clone();
-        self.detach(Task::Start(Box::new(request)), warn)?;
+        self.start_request_detached(request, warn)?;
         Ok(run)
     }
 

@@ -39,7 +39,7 @@ pub struct StartRequest {
     environment: Option<String>,
     range: Option<Range>,
     yes: bool,
-    started_by: StartedBy,
+    pub(super) started_by: StartedBy,
     /// The person who wants it, where that is not the account that drives it.
     #[serde(default)]
     pub(super) starter: Option<String>,

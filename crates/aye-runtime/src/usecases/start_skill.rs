@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use aye_core::event::EventKind;
+use aye_core::event::{self, EventKind};
 use aye_core::id::RunId;
 use aye_core::question::{Answer, Edits};
 use aye_core::skill::Given;
@@ -30,6 +30,8 @@ pub struct StartSkill {
     pub environment: Option<String>,
     /// The key under which the client sends it: sent again, it is the same run.
     pub key: Option<String>,
+    /// Through what it is started, as the journal records it.
+    pub through: event::StartedBy,
 }
 
 /// A failed step that is to be tried again.
@@ -103,7 +105,11 @@ impl Runtime {
         let mut warnings = Vec::new();
         let starter = Some(by.to_owned()).filter(|name| *name != self.driver().user);
         let mut warn = |warning| warnings.push(warning);
-        self.start_detached_as(run.clone(), prepared, starter, &mut warn)?;
+        let mut request = self.detached_request(prepared)?;
+        request.run = run.clone();
+        request.started_by = start.through;
+        request.starter = starter.or(request.starter);
+        self.start_request_detached(request, &mut warn)?;
         Ok(StartedRun { run, repeated: false, warnings })
     }
 

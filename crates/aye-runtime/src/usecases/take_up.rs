@@ -45,7 +45,10 @@ impl Runtime {
             (StartedBy::Person, Some(RecordedStart::Assistant)) => {
                 self.started_by(StartedBy::Assistant)
             }
-            (StartedBy::Person, Some(RecordedStart::Web)) => self.started_by(StartedBy::Server),
+            (
+                StartedBy::Person,
+                Some(RecordedStart::Web | RecordedStart::Editor | RecordedStart::Api),
+            ) => self.started_by(StartedBy::Server),
             (StartedBy::Person | StartedBy::Assistant | StartedBy::Server, _) => self.clone(),
         };
         runtime.resume_detached(&row, IndexMap::new(), warn)

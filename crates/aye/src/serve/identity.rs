@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aye_core::event::StartedBy;
 use aye_core::question::{Channel, Proof};
 use aye_runtime::people::{Owner, Person, Right};
 use aye_runtime::usecases::Answerer;
@@ -123,6 +124,16 @@ impl Identity {
         match &self.person {
             Some(person) => Owner::Person(person.name.clone()),
             None => Owner::Local,
+        }
+    }
+
+    /// What a run that they start is started by. Only a browser that is signed in
+    /// is the page; a program with a token is not, whatever it says.
+    pub(crate) fn started_by(&self, kind: ClientKind) -> StartedBy {
+        match (self.is_session(), kind) {
+            (true, _) => StartedBy::Web,
+            (false, ClientKind::Editor) => StartedBy::Editor,
+            (false, ClientKind::Page | ClientKind::Program) => StartedBy::Api,
         }
     }
 

@@ -57,7 +57,8 @@ pub(super) struct RunView {
     pub(super) workspace: String,
     /// The account that drives it, or did last.
     pub(super) user: String,
-    /// What started it: `terminal`, `script`, `assistant`, `schedule` or `web`.
+    /// What started it: `terminal`, `script`, `assistant`, `schedule`, `web`, `editor` or
+    /// `api`.
     pub(super) started_by: Option<StartedBy>,
     /// Who started it: a person, or the account.
     pub(super) starter: String,
@@ -277,6 +278,8 @@ pub(super) struct Snapshot<'a> {
     pub(super) n: u64,
     /// Runs that have not ended, with their steps.
     pub(super) runs: &'a [RunDetailView],
+    /// How many runs have not ended, should they not all be listed.
+    pub(super) runs_in_all: u64,
     /// Open questions, the oldest first.
     pub(super) questions: &'a [QuestionView],
     /// How many questions are open, should they not all be listed.

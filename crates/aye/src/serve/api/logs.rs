@@ -249,6 +249,10 @@ impl Log {
         wanted: Range,
     ) -> Result<Response, Problem> {
         let total = self.read(server, identity, 0..0, &mut Vec::new())?;
+        if total == 0 {
+            // It has no ranges; that it is empty is not an error.
+            return Ok(plain(StatusCode::OK, Vec::new()));
+        }
         let (from, to) = match wanted {
             Range::Last(last) => (total.saturating_sub(last), total),
             Range::From(from, to) => (from, to.map_or(total, |to| to.saturating_add(1)).min(total)),
@@ -300,11 +304,14 @@ impl Log {
     }
 }
 
+fn plain(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    (status, [(header::CONTENT_TYPE, kind)], bytes).into_response()
+}
+
 fn part(bytes: Vec<u8>, from: u64, total: u64) -> Response {
     let last = from + bytes.len() as u64 - 1;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    let mut response =
-        (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_TYPE, kind)], bytes).into_response();
+    let mut response = plain(StatusCode::PARTIAL_CONTENT, bytes);
     if let Ok(range) = HeaderValue::from_str(&format!("bytes {from}-{last}/{total}")) {
         response.headers_mut().insert(header::CONTENT_RANGE, range);
     }

@@ -53,6 +53,7 @@ fn routes(api: Api) -> Api {
         .get("/runs/{run}/events", "The events of a run and of the runs inside it", runs::events)
         .get("/runs/{run}/logs", "What its steps wrote, as messages", logs::lines)
         .get("/runs/{run}/steps/{step}/log", "The bytes that a step wrote", logs::bytes)
+        .get("/runs/{run}/steps/{step}/arguments", "What a step is given", runs::arguments)
         .get("/runs/{run}/graph", "The skill as the run was started with it", skills::run_graph)
         .post("/runs/{run}/cancel", "Cancels a run", runs::cancel)
         .post("/runs/{run}/retry", "Tries a failed step again", runs::retry)

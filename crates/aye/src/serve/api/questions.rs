@@ -85,12 +85,22 @@ pub(super) async fn list(
             let next = more.then_some(after);
             let open = match identity.projects().is_empty() {
                 true => journal.count_open()?,
-                false => shown.len() as u64,
+                false => count_visible(&journal, &identity)?,
             };
             Ok(QuestionsPage { questions: shown, open, next })
         })
         .await?;
     Ok(Json(told))
+}
+
+/// How many open questions there are in the projects that they are limited to.
+fn count_visible(journal: &JournalReader, identity: &Identity) -> Result<u64, Problem> {
+    let mut count = 0;
+    for open in journal.open_questions_after(0, u32::MAX)? {
+        let run = journal.run(&open.row.run)?;
+        count += u64::from(run.is_some_and(|run| identity.sees(FilePath::new(&run.workspace))));
+    }
+    Ok(count)
 }
 
 /// A question as this person sees it, if they do.

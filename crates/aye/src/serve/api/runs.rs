@@ -1,5 +1,6 @@
 //! Runs: listed, told, started, cancelled, tried again.
 
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -229,6 +230,7 @@ impl StartBody {
         self,
         server: &Server,
         identity: &Identity,
+        kind: ClientKind,
         key: Option<String>,
     ) -> Result<Started, Problem> {
         server.must_act(identity, Right::Start)?;
@@ -237,7 +239,8 @@ impl StartBody {
             return Err(Problem { code: Code::NotTrusted, ..untrusted.into() });
         }
         let Self { skill, inputs, environment, .. } = self;
-        let start = StartSkill { skill, inputs, environment, key };
+        let through = identity.started_by(kind);
+        let start = StartSkill { skill, inputs, environment, key, through };
         let turn = server.starts.turn()?;
         let started = runtime.start_skill(start, &identity.name)?;
         drop(turn);
@@ -260,7 +263,8 @@ pub(super) async fn start(
     Key(key): Key,
     Body(body): Body<StartBody>,
 ) -> Result<Created<Started>, Problem> {
-    let started = server.blocking(move |server| body.start(server, &identity, key)).await?;
+    let kind = ClientKind::Program;
+    let started = server.blocking(move |server| body.start(server, &identity, kind, key)).await?;
     Ok(Created { repeated: started.repeated, value: started })
 }
 
@@ -308,6 +312,33 @@ pub(super) async fn cancel(
     Body(body): Body<CancelBody>,
 ) -> Reply<ChangedRun> {
     Ok(Json(server.blocking(move |server| body.cancel(server, &identity, &run)).await?))
+}
+
+/// What a step is given.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct StepArguments {
+    /// By the names that `set` of a retry takes, secrets masked. Empty for a step that is
+    /// given nothing, and where only the process that drives the run knows it.
+    arguments: Map<String, Value>,
+}
+
+/// `GET /api/v1/runs/{run}/steps/{step}/arguments`
+pub(super) async fn arguments(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path((run, step)): Path<(String, String)>,
+) -> Reply<StepArguments> {
+    identity.must(Right::Read)?;
+    let arguments = server
+        .blocking(move |server| {
+            let journal = server.journal()?;
+            let row = server.run(&journal, &run, &identity)?;
+            let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
+            let run = journal.load(&row, &runtime)?;
+            Ok(run.arguments(&step, &runtime).unwrap_or_default())
+        })
+        .await?;
+    Ok(Json(StepArguments { arguments }))
 }
 
 /// How a failed step is tried again.

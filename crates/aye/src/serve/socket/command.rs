@@ -59,7 +59,7 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
             Ok(CommandReply::Run(retry.body.retry(server, identity, &retry.run, kind, proof)?))
         }),
         ClientMessage::Start(start) => work(connection, start.id, move |server, identity| {
-            Ok(CommandReply::Started(start.body.start(server, identity, start.key)?))
+            Ok(CommandReply::Started(start.body.start(server, identity, kind, start.key)?))
         }),
         ClientMessage::Follow(wanted) => follow(connection, wanted.id, wanted.run, wanted.step),
         ClientMessage::Unfollow(unwanted) => {

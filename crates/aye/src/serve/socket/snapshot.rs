@@ -11,7 +11,7 @@ use crate::serve::server::Server;
 use crate::serve::views::{QuestionView, RunDetailView, Snapshot};
 
 /// How many runs and how many questions are listed.
-const RUNS: u32 = 200;
+const RUNS: usize = 200;
 const QUESTIONS: u32 = 200;
 /// How often it is tried again when something happens meanwhile.
 const TRIES: u32 = 5;
@@ -24,12 +24,16 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
     loop {
         let n = journal.position()?;
         let mut runs = Vec::new();
+        let mut runs_in_all = 0;
         for status in [RunStatus::Running, RunStatus::Paused] {
-            // Those of other projects must not take the room of theirs.
-            let limit = if sees_all { RUNS } else { u32::MAX };
-            let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
-            for row in journal.runs(&filter)? {
-                if runs.len() < RUNS as usize && identity.sees(Path::new(&row.workspace)) {
+            // All of them: they are counted, and those of other projects must not take the
+            // room of theirs.
+            let filter =
+                RunFilter { status: Some(status), limit: u32::MAX, ..RunFilter::default() };
+            let rows = journal.runs(&filter)?.into_iter();
+            for row in rows.filter(|row| identity.sees(Path::new(&row.workspace))) {
+                runs_in_all += 1;
+                if runs.len() < RUNS {
                     runs.push(RunDetailView::read(&journal, &journal.listed(row)?)?);
                 }
             }
@@ -61,6 +65,7 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
             r#type: "snapshot",
             n,
             runs: &runs,
+            runs_in_all,
             questions: &questions,
             questions_open: open,
             clients,

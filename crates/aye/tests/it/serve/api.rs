@@ -89,6 +89,18 @@ fn others_do_not_reach_it() {
     }
 }
 
+/// It has no ranges, and that is not an error.
+#[test]
+fn a_range_of_an_empty_log_is_the_empty_log() {
+    let server = Served::with(&[("quiet", "steps:\n  - { name: say, shell: 'true' }")]);
+    let run = server.start_skill("quiet");
+    server.until_status(&run, "completed");
+    let bearer = server.bearer();
+    let headers = [("Authorization", bearer.as_str()), ("Range", "bytes=-100")];
+    let log = server.raw("GET", &format!("/api/v1/runs/{run}/steps/say/log"), &headers, "");
+    assert_eq!((log.status, log.body.as_str()), (200, ""));
+}
+
 #[test]
 fn a_run_is_started_followed_answered_and_told() {
     let server = Served::with(&[("go", GATE)]);
@@ -102,7 +114,7 @@ fn a_run_is_started_followed_answered_and_told() {
     assert_eq!((&taken["state"], &taken["missing"]), (&json!("answered"), &json!(0)));
     server.until_status(&run, "completed");
     let told = server.get(&format!("/api/v1/runs/{run}")).ok();
-    assert_eq!(told["started_by"], "web");
+    assert_eq!(told["started_by"], "api", "a token is a program's");
     assert_eq!(told["steps"][1]["status"], "completed", "{told}");
     assert!(server.work().join("went").exists());
     let shown = server.aye(&["show", &run, "--json"]).ok().json();

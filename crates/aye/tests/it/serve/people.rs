@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::harness::until;
+
 use super::client::{GATE, Served, Socket, new_key};
 
 /// A browser that is signed in.
@@ -183,6 +185,51 @@ fn rights_and_projects_limit_what_people_see_and_do() {
     assert!(socket.seen.is_empty(), "{:?}", socket.seen);
 }
 
+/// Not only those of the page that is read.
+#[test]
+fn who_is_limited_to_projects_is_told_how_much_there_is() {
+    let server = Served::with(&[("go", GATE)]);
+    let told = add(&server, &["eve", "--rights", "answer,start,read", "--project", "."]);
+    let eve = told["token"].as_str().unwrap();
+    for _ in 0..3 {
+        server.start_skill("go");
+    }
+    let get = |path: &str| {
+        server.raw("GET", path, &[("Authorization", &format!("Bearer {eve}"))], "").ok()
+    };
+    until("three questions", || {
+        get("/api/v1/questions")["questions"].as_array().is_some_and(|all| all.len() == 3)
+    });
+    let page = get("/api/v1/questions?limit=1");
+    assert_eq!((&page["questions"][1], &page["open"]), (&Value::Null, &json!(3)), "{page}");
+    let snapshot = server.socket_as(eve, "/ws").snapshot();
+    assert_eq!((&snapshot["questions_open"], &snapshot["runs_in_all"]), (&json!(3), &json!(3)));
+}
+
+/// A program with a token is not the page, whatever it says.
+#[test]
+fn only_a_browser_that_is_signed_in_starts_from_the_page() {
+    let server = Served::with(&[("go", GATE)]);
+    let told = add(&server, &["ann", "--rights", "answer,start,read"]);
+    let browser = Browser::sign_in(&server, told["link"].as_str().unwrap());
+    let through = |started: &Value| {
+        let run = started["run"].as_str().unwrap();
+        server.get(&format!("/api/v1/runs/{run}")).ok()["started_by"].clone()
+    };
+    let key = new_key();
+    let headers = [browser.headers(), vec![("Idempotency-Key", key.as_str())]].concat();
+    let body = json!({ "skill": "go" }).to_string();
+    let started = server.raw("POST", "/api/v1/runs", &headers, &body).ok();
+    assert_eq!(through(&started), "web");
+    let mut socket = server.socket("/ws");
+    socket.snapshot();
+    for (kind, recorded) in [("page", "api"), ("program", "api"), ("editor", "editor")] {
+        socket.done(json!({ "type": "hello", "kind": kind }));
+        let started = socket.done(json!({ "type": "start", "skill": "go" }));
+        assert_eq!(through(&started), recorded, "{kind}");
+    }
+}
+
 /// What a failed step is given differently decides what runs.
 #[test]
 fn who_may_only_start_changes_no_step_and_answers_no_failure() {
@@ -201,10 +248,10 @@ fn who_may_only_start_changes_no_step_and_answers_no_failure() {
     assert!(!server.work().join("changed").exists());
     let seen = json!({ "set": { "script": "touch changed" }, "digest": asked["digest"] });
     server.post_as(&both, &path, &seen, &new_key()).ok();
-    crate::cli::harness::until("the change", || server.work().join("changed").exists());
+    until("the change", || server.work().join("changed").exists());
     let ended = server.start_skill("ends");
     let status = || server.aye(&["show", &ended, "--json"]).ok().json()["status"].clone();
-    crate::cli::harness::until("the end", || status() == "failed");
+    until("the end", || status() == "failed");
     let path = format!("/api/v1/runs/{ended}/retry");
     let refused = server.post_as(&starter, &path, &changed, &new_key());
     assert_eq!(refused.problem(403), "forbidden");

@@ -28,7 +28,7 @@ fn a_snapshot_comes_first_then_the_journals_own_events() {
     let numbers: Vec<u64> = socket.seen.iter().map(|event| event["n"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     assert_eq!(socket.seen[0]["type"], "skill_started");
-    assert_eq!(socket.seen[0]["started_by"], "web");
+    assert_eq!(socket.seen[0]["started_by"], "api", "a token is a program's");
 
     let mut late = server.socket("/ws");
     let snapshot = late.snapshot();
