@@ -33,5 +33,6 @@ macro_rules! scripts {
 }
 
 scripts![
-    answering, fold, hostile, inside, keyboard, notices, proof, questions, scale, together, views
+    addresses, answering, cards, fold, graph, hands, hostile, inside, keyboard, notices, proof,
+    questions, scale, together, views
 ];

@@ -3,11 +3,13 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, mkdir, rm, writeFile, chmod } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -64,11 +66,12 @@ steps:
 `,
 };
 
-/** A home, a project with these skills, and a server. */
-export async function place(skills, files = {}) {
+/** A home, a project with these skills, and a server. `at` is where the project is, for pictures. */
+export async function place(skills, files = {}, at = null) {
   const root = await mkdtemp(path.join(tmpdir(), "aye-page-"));
   const home = path.join(root, "home");
-  const project = path.join(root, "project");
+  const project = at ?? path.join(root, "project");
+  if (at && existsSync(at)) throw new Error(`${at} is there already`);
   await mkdir(path.join(project, "skills"), { recursive: true });
   for (const [name, text] of Object.entries(skills)) await writeFile(path.join(project, "skills", `${name}.yaml`), text);
   for (const [name, text] of Object.entries({ "make-mr": "#!/bin/sh\necho made \"$@\"\n", ...files })) {
@@ -121,6 +124,38 @@ class Place {
     await gone;
   }
 
+  /** A request of a program that has the server's token. */
+  async program(method, wanted, body) {
+    const { token } = JSON.parse(readFileSync(path.join(this.home, "serve.json"), "utf8"));
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json", "Idempotency-Key": randomUUID() };
+    const response = await fetch(`${this.url}/api/v1${wanted}`, { method, headers, body: JSON.stringify(body) });
+    assert.ok(response.ok, `${method} ${wanted}: ${response.status}`);
+    return response.json();
+  }
+
+  /** Writes a file of the project. */
+  async write(name, text) {
+    await writeFile(path.join(this.project, name), text);
+  }
+
+  /** An assistant that has no forms: `call(tool, args)` gives back its data. */
+  async assistant() {
+    const child = spawn(AYE, ["mcp"], { cwd: this.project, env: this.env, stdio: ["pipe", "pipe", "inherit"] });
+    const replies = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    let id = 0;
+    const request = async (method, params) => {
+      id += 1;
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      for (;;) {
+        const reply = JSON.parse((await replies.next()).value);
+        if (reply.id === id && !reply.method) return reply.result;
+      }
+    };
+    await request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "claude", version: "1" } });
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+    return { call: async (name, args) => (await request("tools/call", { name, arguments: args })).structuredContent, end: () => child.kill() };
+  }
+
   /** Starts a run that nobody watches; its id. */
   async start(skill, inputs = {}) {
     const given = Object.entries(inputs).flatMap(([name, value]) => ["-i", `${name}=${value}`]);
@@ -134,6 +169,12 @@ class Place {
     return this.open(added.link, { size, scheme });
   }
 
+  /** The page of the account that the server runs as, as `aye serve open` shows it. */
+  async local() {
+    const { file } = JSON.parse(await this.aye("serve", "open", "--print", "--json"));
+    return this.open(/href="([^"]+)"/.exec(readFileSync(file, "utf8"))[1]);
+  }
+
   /** A page of a new browser context. */
   async open(link, { size = "desktop", scheme = "light" } = {}) {
     this.#browser ??= await chromium.launch({ executablePath: process.env.AYE_TEST_CHROMIUM ?? found("chromium"), args: ["--no-sandbox", ...(FILES ? ["--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"] : [])] });
@@ -144,8 +185,10 @@ class Place {
     page.setDefaultTimeout(PATIENCE);
     page.on("pageerror", (error) => this.errors.push(String(error)));
     page.on("console", (message) => {
-      // A server that is away is not an error of the page.
-      if (message.type() === "error" && !/ERR_CONNECTION|WebSocket|Failed to load resource/.test(message.text())) this.errors.push(message.text());
+      // A server that is away is not an error of the page. A range that a log does not have is one.
+      const text = message.text();
+      const known = /ERR_CONNECTION|WebSocket|Failed to load resource/.test(text) && !/status of 416/.test(text);
+      if (message.type() === "error" && !known) this.errors.push(text);
     });
     page.on("dialog", (dialog) => {
       this.errors.push(`a dialog: ${dialog.message()}`);
@@ -169,7 +212,7 @@ class Place {
     for (const { run, status } of runs) {
       if (!["completed", "failed", "cancelled"].includes(status)) await this.aye("cancel", run).catch(() => {});
     }
-    await rm(this.root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    for (const folder of [this.root, this.project]) await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     if (this.errors.length) {
       process.stderr.write(`${this.errors.join("\n----\n")}\n`);
       process.exit(1);
@@ -178,8 +221,8 @@ class Place {
 }
 
 /** Runs a test in a place of its own and cleans up. */
-export async function test(skills, work, files) {
-  const here = await place(skills, files);
+export async function test(skills, work, files, at) {
+  const here = await place(skills, files, at);
   try {
     await work(here);
   } catch (error) {
@@ -189,8 +232,8 @@ export async function test(skills, work, files) {
 }
 
 /** Waits until something holds, by asking again. */
-export async function until(look, what) {
-  const end = Date.now() + PATIENCE;
+export async function until(look, what, patience = PATIENCE) {
+  const end = Date.now() + patience;
   for (;;) {
     const found = await look();
     if (found) return found;

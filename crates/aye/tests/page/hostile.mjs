@@ -15,6 +15,14 @@ steps:
     description: "${EVIL}"
     command: printf
     args: ["%s\\n", "${EVIL}"]
+  - name: each
+    foreach: ["<img src=x onerror=alert(8)>"]
+    steps: [ { name: inner, command: printf, args: ["%s", "{{ item }}"] } ]
+  - name: gate
+    command: cat
+    env: { WORD: "<img src=x onerror=alert(9)>" }
+    stdin: "<img src=x onerror=alert(10)>"
+    confirmation: { message: "<img src=x onerror=alert(11)>", timeout: 1h }
   - name: ask
     choose:
       title: "${EVIL}"
@@ -29,9 +37,22 @@ steps:
 
 await test(SKILLS, async (here) => {
   const page = await here.person("ann");
-  const run = await here.start("evil");
+  await here.aye("memory", "learn", "--error", "onerror=", "--tool", "cat", "--meaning", "<img src=x onerror=alert(12)>");
+  const assistant = await here.assistant();
+  const { execution_id: id } = await assistant.call("skill_run", { skill: "evil", environment: "<img src=x onerror=alert(13)>" });
   const card = page.locator(".card[data-question]");
-  await card.waitFor();
+  await card.getByText("onerror=alert(11)").waitFor();
+  await assistant.call("skill_advise", { execution_id: id, advice: "<img src=x onerror=alert(14)>" });
+  // The command's surroundings, what is known and what an assistant says: as they are.
+  for (const number of [9, 10, 12, 13, 14]) await card.getByText(`<img src=x onerror=alert(${number})>`).first().waitFor();
+  const run = (await card.getAttribute("data-question")).split("-")[0];
+  await visit(page, `runs/${run}`);
+  await page.getByRole("region", { name: "Timeline" }).getByText("<img src=x onerror=alert(8)>").first().waitFor();
+  await visit(page, "inbox");
+  await settled(page);
+  await card.locator("[data-choice=proceed]").click();
+  await card.locator("[data-choice=one]").waitFor();
+  assistant.end();
   assert.match(await card.textContent(), /<img src=x onerror=alert\(1\)>/, "it is shown as it is");
   assert.ok(await card.locator(".control").count() > 0, "what cannot be seen is made visible");
   await visit(page, `runs/${run}/say`);
@@ -43,6 +64,11 @@ await test(SKILLS, async (here) => {
   await settled(page);
   await card.getByLabel("Reason").fill("<svg onload=alert(5)>");
   await card.locator("[data-choice=one]").click();
+  // An assistant's run asks about the step that failed: its error is text as well.
+  await card.getByRole("group", { name: "What it wrote" }).getByText("<b onclick=alert(4)>bold</b>").waitFor();
+  await card.getByText("ran on").waitFor();
+  await settled(page);
+  await card.locator("[data-choice=abort]").click();
   await until(async () => JSON.parse(await here.aye("show", run, "--json")).status === "failed", "the run has failed");
   await visit(page, `runs/${run}`);
   await page.getByRole("region", { name: "Decisions" }).waitFor();
@@ -52,7 +78,7 @@ await test(SKILLS, async (here) => {
   await visit(page, "runs/%3Cimg%20src=x%20onerror=alert(6)%3E");
   await page.getByRole("alert").waitFor();
   await visit(page, "questions/%22%3E%3Cscript%3Ealert(7)%3C/script%3E");
-  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await page.getByRole("heading", { name: "Question \"><script>alert(7)<" }).waitFor();
 
   // The policy of the page: no inline script, nothing from elsewhere, no text that becomes markup.
   const { headers } = await page.request.get(`${here.url}/`).then((response) => ({ headers: response.headers() }));

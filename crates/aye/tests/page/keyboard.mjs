@@ -31,17 +31,41 @@ await test(SKILLS, async (here) => {
   await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
   await page.keyboard.press("Escape");
 
-  await here.start("release", { commit: "4f2a91c0" });
+  const asking = await here.start("release", { commit: "4f2a91c0" });
   const phone = await here.open(`${JSON.parse(await here.aye("people", "link", "ann", "--json")).link}`, { size: "phone", scheme: "dark" });
   for (const browser of [page, phone]) {
     await visit(browser, "inbox");
     await browser.locator(".card[data-question]").waitFor();
-    for (const view of ["inbox", "runs", `runs/${run}`, "skills", "skills/release", "memory", "people"]) {
+    for (const view of ["inbox", "runs", `runs/${run}`, `runs/${asking}`, "skills", "skills/release", "memory", "people"]) {
       await visit(browser, view);
       await loaded(browser);
       assert.deepEqual(await axe(browser), [], view);
       const width = await browser.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(width[0] <= width[1], `${view} does not scroll sideways: ${width}`);
     }
+    await browser.keyboard.press("?");
+    await browser.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    assert.deepEqual(await axe(browser), [], "the help");
+    await browser.keyboard.press("Escape");
+  }
+
+  // Several together, without a server, and not signed in.
+  await here.start("release", { commit: "4f2a91c1" });
+  for (const browser of [page, phone]) {
+    await visit(browser, "inbox");
+    const together = browser.getByRole("button", { name: "Answer together" });
+    await together.waitFor();
+    await settled(browser);
+    await together.press("Enter");
+    await browser.locator(".batch li").nth(1).waitFor();
+    assert.deepEqual(await axe(browser), [], "several together");
+  }
+  const nobody = await here.open(`${here.url}/`);
+  await nobody.getByText("This browser is not signed in.").waitFor();
+  assert.deepEqual(await axe(nobody), [], "signing in");
+  await here.kill();
+  for (const browser of [page, phone]) {
+    await browser.getByRole("alert").getByText("Disconnected since").waitFor();
+    assert.deepEqual(await axe(browser), [], "disconnected");
   }
 });

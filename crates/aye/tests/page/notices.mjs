@@ -38,6 +38,8 @@ function watched() {
 await test(SKILLS, async (here) => {
   const page = await here.person("ann");
   const seen = () => page.evaluate(() => ({ ...globalThis.seen, last: null }));
+  // A link that is being redeemed is not interrupted.
+  await page.getByText("Nothing waits for an answer.").waitFor();
   await page.addInitScript(watched);
   await page.reload();
   await page.getByText("Nothing waits for an answer.").waitFor();

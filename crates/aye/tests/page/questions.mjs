@@ -40,8 +40,8 @@ steps:
 `,
 };
 
-await test(SKILLS, async (here) => {
-  const page = await here.person("ann");
+for (const size of ["desktop", "phone"]) await test(SKILLS, async (here) => {
+  const page = await here.person("ann", { size });
   const run = await here.start("kinds");
   const card = page.locator(".card[data-question]");
   const open = async (title) => {

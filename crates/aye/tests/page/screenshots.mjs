@@ -1,8 +1,10 @@
 // Pictures of every view, for the docs: `node crates/aye/tests/page/screenshots.mjs docs/page`, with the
-// variables that `tests/it/page.rs` sets. Not a test; look at what it makes.
+// variables that `tests/it/page.rs` sets. Not a test; look at what it makes. The project is in `/srv/shop`
+// while it runs, because its path is in the pictures.
 
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { test, until, visit } from "./harness.mjs";
+import { loaded, settled, SIZES, test, until, visit } from "./harness.mjs";
 
 const SKILLS = {
   release: `
@@ -10,7 +12,7 @@ name: release
 description: Promote a commit to production
 inputs:
   - { name: commit, type: string, required: true, match: "^[0-9a-f]{8,40}$", description: What to release }
-  - { name: environment, type: string, default: stage, enum: [stage, production] }
+  - { name: target, type: string, default: stage, enum: [stage, production] }
   - { name: canary, type: integer, default: 10, description: Percent of the traffic that gets it first }
 steps:
   - name: image
@@ -26,7 +28,7 @@ steps:
   - name: confirm_release
     confirm:
       title: Production release
-      message: "Release \`{{ inputs.commit }}\` to {{ inputs.environment }}? This creates the merge request that promotes it."
+      message: "Release \`{{ inputs.commit }}\` to {{ inputs.target }}? This creates the merge request that promotes it."
       options:
         - { label: Proceed, value: proceed, description: Create the merge request }
         - { label: Cancel, value: cancel, description: End the run }
@@ -38,10 +40,12 @@ steps:
   - name: merge_request
     description: Create the merge request
     command: ./make-mr
-    args: ["--service", "checkout", "--sha", "{{ inputs.commit }}", "--target", "{{ inputs.environment }}"]
+    args: ["--service", "checkout", "--sha", "{{ inputs.commit }}", "--target", "{{ inputs.target }}"]
     env: { REVIEWERS: platform }
     condition: decision == 'proceed'
     destructive: true
+finally:
+  - { name: unlock, description: Give the release lock back, command: ./unlock }
 `,
   "rolling-restart": `
 name: rolling-restart
@@ -55,68 +59,144 @@ steps:
     args: ["https://web-3.internal/healthz"]
     on_error: ask
 `,
+  rotate: `
+name: rotate
+description: Give a host a new certificate
+inputs:
+  - { name: host, type: string, required: true }
+steps:
+  - name: install
+    command: ./install-certificate
+    args: ["{{ inputs.host }}.internal"]
+    confirmation: { title: New certificate, message: "Install the new certificate on {{ inputs.host }}?", timeout: 30m, remember: true }
+`,
   backup: `
 name: backup
 description: Copy the database to the archive
 steps:
   - { name: dump, shell: "echo 1.2 GB" }
-  - { name: upload, shell: "echo uploaded" }
+  - { name: upload, command: ./upload, args: [archive.internal] }
 `,
 };
 
 const FILES = {
   suite: "#!/bin/sh\nprintf 'running 212 tests\\n'\nfor i in 1 2 3 4 5 6; do printf '\\033[32mok\\033[0m   checkout::%s_%s\\n' \"$1\" $i; done\nprintf '\\033[33mwarning\\033[0m slow: checkout::refunds_twice (2.1 s)\\n212 passed\\n'\n",
   health: "#!/bin/sh\necho 'curl: (22) The requested URL returned error: 503' >&2\nexit 22\n",
+  upload: "#!/bin/sh\n[ -e .session ] || { echo 'error: login required for archive.internal' >&2; exit 1; }\necho uploaded\n",
+  login: "#!/bin/sh\ntouch .session\n",
+  unlock: "#!/bin/sh\necho unlocked\n",
+  "install-certificate": "#!/bin/sh\necho installed on \"$1\"\n",
 };
 
 const folder = process.argv[2];
 
+/** As high as what it shows: no card is cut. */
+async function shot(page, name, { width } = {}) {
+  if (width) await page.setViewportSize({ width, height: 480 });
+  await loaded(page);
+  await settled(page);
+  // Fonts, and the last frame.
+  await page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))));
+  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
+}
+
 await test(SKILLS, async (here) => {
-  const shot = (page, name, options = {}) => page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
+  const link = async (name) => JSON.parse(await here.aye("people", "link", name, "--json")).link;
+  const status = async (run) => JSON.parse(await here.aye("show", run, "--json")).status;
+  const ended = (run) => until(async () => ["completed", "failed", "cancelled"].includes(await status(run)), `${run} has ended`);
   const ann = await here.person("ann");
-  await here.start("backup");
-  const run = await here.start("release", { commit: "4f2a91c0d3e8b7a6", environment: "production" });
-  const release = ann.locator(".card[data-question]", { hasText: "Production release" });
-  await release.waitFor();
-  await here.start("rolling-restart");
+  const card = (page, words) => page.locator(".card[data-question]", { hasText: words });
+
+  // What memory knows: a fix that helped, one that waits for a person, an answer, an issue.
+  await here.aye("memory", "learn", "--error", "login required", "--tool", "upload", "--", "./login");
+  await ended(await here.start("backup"));
   await here.aye("memory", "learn", "--error", "manifest unknown", "--meaning", "the tag is a short SHA", "--tag", "registry");
-  await here.aye("memory", "learn", "--error", "login required", "--tool", "podman", "--", "podman", "login", "registry.internal");
+  await here.aye("memory", "learn", "--error", "token expired", "--tool", "oc", "--", "oc", "login");
+  const fixes = path.join(here.home, "memory/learned/fixes.yaml");
+  await writeFile(fixes, (await readFile(fixes, "utf8")).replace("[oc, login]", "[oc, login, --web]"));
+  const rotated = await here.start("rotate", { host: "web-1" });
+  await card(ann, "New certificate").waitFor();
+  await settled(ann);
+  await card(ann, "New certificate").getByLabel("Remember").selectOption("step");
+  await card(ann, "New certificate").locator("[data-choice=proceed]").click();
+  await ended(rotated);
+
+  // Two questions; one person of two has agreed.
+  const run = await here.start("release", { commit: "4f2a91c0d3e8b7a6", target: "production" });
+  await card(ann, "Production release").waitFor();
+  await here.start("rolling-restart");
   const bob = await here.person("bob");
-  await bob.locator(".card[data-question]", { hasText: "Production release" }).locator("[data-choice=proceed]").click({ delay: 500 });
-  await release.getByText("1 of 2 agreed (bob)").waitFor();
+  await card(bob, "Production release").waitFor();
+  await settled(bob);
+  await card(bob, "Production release").locator("[data-choice=proceed]").click();
+  await card(ann, "1 of 2 agreed (bob)").waitFor();
   await visit(bob, "people");
-  await ann.locator(".card[data-question]", { hasText: "Step failed" }).waitFor();
+  await card(ann, "health failed").waitFor();
   await until(async () => (await ann.locator(".card .steps").count()) > 1, "what happened so far is there");
-  const height = 1000;
-  await ann.setViewportSize({ width: 1100, height });
-  await ann.waitForTimeout(1000);
-  await shot(ann, "inbox");
+  await ann.reload();
+  await until(async () => (await ann.locator(".card .steps").count()) > 1, "what happened so far is there");
+  await shot(ann, "inbox", { width: 1100 });
+
   await visit(ann, `runs/${run}`);
   await ann.locator(".graph .asking").waitFor();
   await ann.locator(".log .line").first().waitFor();
-  await ann.setViewportSize({ width: 1240, height });
-  await ann.waitForTimeout(500);
-  await shot(ann, "run", { fullPage: true });
-  await ann.setViewportSize({ width: 1100, height: 620 });
-  for (const view of ["runs", "skills", "memory", "people"]) {
+  await shot(ann, "run", { width: 1240 });
+  for (const view of ["runs", "skills", "memory"]) {
     await visit(ann, view);
-    await ann.waitForTimeout(700);
-    await shot(ann, view);
+    await shot(ann, view, { width: 1100 });
   }
   await visit(ann, "skills/release");
   await ann.getByLabel("commit").fill("4f2a91c0d3e8b7a6");
   await ann.getByRole("button", { name: "Dry run" }).click();
   await ann.getByText("What would happen").waitFor();
-  await ann.waitForTimeout(500);
-  await shot(ann, "skill", { fullPage: true });
-  const link = async () => JSON.parse(await here.aye("people", "link", "ann", "--json")).link;
-  const dark = await here.open(await link(), { scheme: "dark" });
-  await dark.setViewportSize({ width: 1100, height });
+  await shot(ann, "skill", { width: 1100 });
+
+  // Who serves it sees everyone.
+  const root = await here.local();
+  await visit(root, "people");
+  await root.getByRole("region", { name: "Everybody" }).waitFor();
+  await shot(root, "people", { width: 1100 });
+
+  const dark = await here.open(await link("ann"), { scheme: "dark" });
   await dark.locator(".card .steps").nth(1).waitFor();
-  await shot(dark, "inbox-dark");
-  const phone = await here.open(await link(), { size: "phone" });
+  await shot(dark, "inbox-dark", { width: 1100 });
+  await visit(dark, `runs/${run}`);
+  await dark.locator(".graph .asking").waitFor();
+  await dark.locator(".log .line").first().waitFor();
+  await shot(dark, "run-dark", { width: 1240 });
+
+  const phone = await here.open(await link("ann"), { size: "phone" });
   await phone.locator(".card .steps").nth(1).waitFor();
-  await phone.locator(".card[data-question]", { hasText: "Production release" }).scrollIntoViewIfNeeded();
-  await phone.waitForTimeout(500);
   await shot(phone, "inbox-phone");
-}, FILES);
+  await visit(phone, `runs/${run}`);
+  await phone.locator(".graph .asking").waitFor();
+  await phone.locator(".log .line").first().waitFor();
+  await shot(phone, "run-phone");
+  await phone.context().close();
+
+  // Several together, and what became of a question.
+  for (const host of ["web-2", "web-3", "web-4"]) await here.start("rotate", { host });
+  await visit(ann, "inbox");
+  await ann.getByText("3 questions of one kind").waitFor();
+  await settled(ann);
+  await ann.getByRole("button", { name: "Answer together" }).click();
+  const batch = ann.locator(".batch");
+  await batch.getByText("web-4.internal").first().waitFor();
+  await batch.getByRole("button", { name: "Select all 3" }).click();
+  await loaded(ann);
+  await ann.setViewportSize({ width: 1100, height: 900 });
+  await batch.screenshot({ path: path.join(folder, "together.png") });
+  await settled(ann);
+  await batch.getByRole("button", { name: "(3)" }).first().click();
+  await settled(ann);
+  await card(ann, "Production release").locator("[data-choice=proceed]").click();
+  const decided = ann.locator(".card.done", { hasText: "Production release" });
+  await decided.getByText("step merge_request has started").waitFor();
+  await decided.screenshot({ path: path.join(folder, "decided.png") });
+  await ended(run);
+
+  const nobody = await here.open(`${here.url}/`);
+  await nobody.getByText("This browser is not signed in.").waitFor();
+  await nobody.setViewportSize({ width: SIZES.desktop.width, height: 320 });
+  await nobody.screenshot({ path: path.join(folder, "sign-in.png") });
+}, FILES, "/srv/shop");

@@ -14,6 +14,30 @@ steps:
     command: ./flaky
     args: ["{{ inputs.word }}"]
 `,
+  again: `
+name: again
+initial: work
+states:
+  work: { shell: "echo pass; [ -e passed ] || { touch passed; exit 1; }", transitions: { success: done, failure: wait } }
+  wait: { shell: "true", transitions: { success: work } }
+  done: { type: final }
+`,
+  quiet: `
+name: quiet
+steps:
+  - { name: silent, shell: "true" }
+  - { name: sure, shell: "echo went", confirmation: { message: "Say it?", timeout: 1h } }
+`,
+  forms: `
+name: forms
+inputs:
+  - { name: force, type: boolean, default: false }
+  - { name: count, type: integer, required: true }
+  - { name: hosts, type: array, default: [a] }
+  - { name: token, type: secret }
+steps:
+  - { name: use, command: echo, args: ["{{ inputs.force }}", "{{ inputs.count + 1 }}", "{{ inputs.hosts | join('+') }}"] }
+`,
   slow: `
 name: slow
 steps:
@@ -46,6 +70,12 @@ await test(SKILLS, async (here) => {
   await send.click();
   await until(async () => (await status(run)) === "completed", "the run has completed");
   await page.locator(".graph .done", { hasText: "check" }).waitFor();
+  // Who retried it, with what, and on which machine is a decision; the log of each attempt has its name.
+  const decisions = page.getByRole("region", { name: "Decisions" });
+  await decisions.getByText(/Retry of check: retry with changes\s+by ann, on the web page, proof: token · on \S+/).waitFor();
+  await decisions.getByText(/with changes: .*second/).waitFor();
+  const attempts = page.getByRole("group", { name: "Attempts" }).getByRole("button");
+  assert.deepEqual(await attempts.allTextContents(), ["attempt 1", "attempt 2"]);
 
   // A running step is followed, and cancelled with a reason.
   const slow = await here.start("slow");
@@ -57,14 +87,30 @@ await test(SKILLS, async (here) => {
   await page.getByRole("button", { name: "Cancel the run", exact: true }).click();
   await until(async () => (await status(slow)) === "cancelled", "the run was cancelled");
   await page.getByText("not today").first().waitFor();
+  await decisions.getByText(/The run: cancel\s+by ann · on \S+ · “not today”/).waitFor();
+
+  // A state that the flow came back to: the passes are told apart.
+  const again = await here.start("again");
+  await until(async () => (await status(again)) === "completed", "the second pass went well");
+  await visit(page, `runs/${again}/work`);
+  await until(async () => (await attempts.allTextContents()).join() === "visit 1, attempt 1,visit 2, attempt 1", "the passes have names");
+
+  // The whole command of a script is not called shortened; an empty log is not an error of the console.
+  const quiet = await here.start("quiet");
+  await visit(page, `runs/${quiet}/silent`);
+  await page.getByText("It wrote nothing.").waitFor();
+  const asked = page.locator(".card[data-question]");
+  await asked.getByText("echo went").waitFor();
+  assert.doesNotMatch(await asked.textContent(), /shortened/);
+  await here.aye("cancel", quiet);
 
   // Runs are filtered, and the filter is in the address.
   await visit(page, "runs");
   const rows = page.locator(".list a.item");
-  await until(async () => (await rows.count()) === 2, "both runs are listed");
+  await until(async () => (await rows.count()) === 4, "all runs are listed");
   await page.getByLabel("Status").selectOption("cancelled");
-  await until(async () => (await rows.count()) === 1, "one run was cancelled");
-  assert.match(await rows.first().textContent(), /slow/);
+  await until(async () => (await rows.count()) === 2, "two runs were cancelled");
+  assert.match(await rows.last().textContent(), /slow/);
   assert.match(page.url(), /status=cancelled/);
   await page.getByLabel("Status").selectOption("");
   await page.getByLabel("Text").fill("fails");
@@ -75,12 +121,50 @@ await test(SKILLS, async (here) => {
 
   // Each says who started it and how, and can be found by that.
   await rows.filter({ hasText: "started on the web page by ann" }).waitFor();
-  await rows.filter({ hasText: /started in a script by [a-z]+/ }).waitFor();
-  for (const [by, skill] of [["ann", "fails"], ["web", "fails"], ["script", "slow"]]) {
+  await rows.filter({ hasText: /started in a script by [a-z]+/ }).first().waitFor();
+  // A program with a token is not the page.
+  const api = await here.program("POST", "/runs", { skill: "fails", inputs: { word: "second" } });
+  await rows.filter({ hasText: api.run }).filter({ hasText: "started through the HTTP API by" }).waitFor();
+  for (const [by, count, skill] of [["ann", 1, "fails"], ["web", 1, "fails"], ["script", 3, "slow"], ["api", 1, "fails"]]) {
     await page.getByLabel("Started by").fill(by);
     await page.getByLabel("Started by").press("Enter");
-    await until(async () => (await rows.count()) === 1 && (await rows.first().textContent()).includes(skill), `${by} started ${skill}`);
+    await until(async () => (await rows.count()) === count && (await rows.last().textContent()).includes(skill), `${by} started ${skill}`);
   }
+
+  // Filters keep apart on a narrow phone.
+  await page.setViewportSize({ width: 375, height: 700 });
+  const boxes = await page.locator(".filters input, .filters select").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+  for (const [at, one] of boxes.entries()) {
+    assert.ok(one.left >= 0 && one.right <= 375 && one.width > 100, `field ${at}: ${JSON.stringify(one)}`);
+    for (const other of boxes.slice(at + 1)) {
+      const meets = one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+      assert.equal(meets, false, `${JSON.stringify(one)} ${JSON.stringify(other)}`);
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  await page.getByLabel("Started by").fill("");
+  await page.getByLabel("Started by").press("Enter");
+  await page.getByLabel("Skill").fill("slow");
+  await page.getByLabel("Skill").press("Enter");
+  await until(async () => (await rows.count()) === 1 && (await rows.first().textContent()).includes("slow"), "the skill filters");
+
+  // A form takes what the schema says: a boolean, a number, a list, a secret that is not shown.
+  await visit(page, "skills/forms");
+  await page.getByLabel("force").selectOption("true");
+  await page.getByLabel("count").fill("2");
+  await page.getByLabel("hosts").fill("[\"web-1\", ");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("not valid JSON").waitFor();
+  await page.getByLabel("hosts").fill("[\"web-1\", \"web-2\"]");
+  assert.equal(await page.getByLabel("token").getAttribute("type"), "password");
+  await page.getByLabel("token").fill("hunter2-hunter2");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.locator(".log .line", { hasText: "3 web-1+web-2" }).waitFor();
+  assert.ok(!(await page.locator("body").textContent()).includes("hunter2"));
+  // Its last runs are up to date by themselves.
+  await visit(page, "skills/forms");
+  await page.getByRole("region", { name: "Last runs" }).getByText("done").waitFor();
 
   // What was learned is listed, and forgotten.
   await here.aye("memory", "learn", "--error", "login required", "--tool", "podman", "--", "podman", "login");
@@ -111,4 +195,12 @@ await test(SKILLS, async (here) => {
   await loaded(page);
   await page.getByRole("button", { name: /^Revoke/ }).click();
   await other.getByText("This browser is not signed in.").waitFor();
+
+  // Who serves it sees everyone, and signs a browser out.
+  const local = await here.local();
+  await visit(local, "people");
+  const everybody = local.getByRole("region", { name: "Everybody" });
+  await everybody.getByText("ann").first().waitFor();
+  await everybody.getByRole("button", { name: /^Revoke/ }).click();
+  await page.getByText("This browser is not signed in.").waitFor();
 }, { flaky: "#!/bin/sh\n[ \"$1\" = second ]\n" });

@@ -2,10 +2,11 @@
 
 import { html, nothing, render } from "./vendor/lit-anser.js";
 import { announce, setNotifications, showCount, wishes, withdraw } from "./notice.js";
+import { outdate, retryAll } from "./loading.js";
 import { Store } from "./store.js";
-import { ago, plain, visible } from "./text.js";
+import { ago, clock, heading, plain, visible } from "./text.js";
 import { releaseAll, SETTLE } from "./views/answering.js";
-import { inboxView } from "./views/inbox.js";
+import { inboxView, questionView } from "./views/inbox.js";
 import { memoryView } from "./views/memory.js";
 import { peopleView } from "./views/people.js";
 import { runView } from "./views/run.js";
@@ -13,6 +14,8 @@ import { runsView } from "./views/runs.js";
 import { skillsView, skillView } from "./views/skills.js";
 
 const PLACES = [["inbox", "Inbox"], ["runs", "Runs"], ["skills", "Skills"], ["memory", "Memory"], ["people", "People"]];
+// The first connection may take so long before the page says that there is none.
+const PATIENCE = 2000;
 const KEYS = [
   ["j / k", "next, previous question or line"], ["1 … 9", "go to an answer of the question; Enter chooses it"], ["r", "write a reason"],
   ["g then i, r, s, m, p", "inbox, runs, skills, memory, people"], ["/", "search"], ["?", "this help"], ["Esc", "leave a field, close"],
@@ -29,6 +32,8 @@ export class App {
   #help = false;
   #signedOut;
   #wanted = new Set();
+  #focusWanted = null;
+  #spot = null;
   #places;
   #isEmbedded;
   host;
@@ -70,14 +75,22 @@ export class App {
     this.#store.subscribe((change) => {
       if (change.asked) {
         if (!this.#isEmbedded) announce(change.asked, (question) => this.host.go(`questions/${question.id}`));
-        this.#speak(`New question: ${plain(change.asked.title)}`);
+        this.#speak(`New question: ${plain(heading(change.asked))}`);
       }
       if (change.decided) withdraw(change.decided.id);
+      if (change.message?.type === "memory_learned") outdate(this.host, "memory");
       this.draw();
     });
     this.#transport.listen({
       message: (message) => this.#store.receive(message),
-      state: () => this.draw(),
+      state: ({ connected }) => {
+        if (connected && this.#store.ready) {
+          retryAll(this.host);
+          // What happened meanwhile may be missing in the list.
+          this.host.ui.runs = null;
+        }
+        this.draw();
+      },
       signedOut: () => this.#signedOut(),
     });
     addEventListener("hashchange", () => this.#moved());
@@ -89,7 +102,14 @@ export class App {
       this.#tellShown();
     });
     addEventListener("scroll", () => this.draw(), { passive: true });
+    // A link to the content is not an address of a view.
+    document.querySelector(".skip")?.addEventListener("click", (event) => {
+      event.preventDefault();
+      document.getElementById("main")?.focus();
+    });
     if (!location.hash.startsWith("#/")) history.replaceState(null, "", "#/inbox");
+    this.#spot = this.#spotOf();
+    this.#focusWanted = this.#wantedCard();
     this.draw();
   }
 
@@ -99,14 +119,40 @@ export class App {
   }
 
   #moved() {
+    retryAll(this.host);
+    const spot = this.#spotOf();
+    const isNear = spot === this.#spot;
+    this.#spot = spot;
+    const card = this.#wantedCard();
+    this.#focusWanted = card;
     this.draw();
+    // Another step or line of the same run does not move the page away from it.
+    if (card || isNear) return;
     requestAnimationFrame(() => {
-      const main = document.getElementById("main");
-      const { view, rest } = this.#place();
-      const card = view === "questions" ? document.getElementById(`question-${rest[0]}`) : null;
-      (card ?? main)?.focus({ preventScroll: card === null });
-      if (!card) scrollTo(0, 0);
+      document.getElementById("main")?.focus({ preventScroll: true });
+      scrollTo(0, 0);
     });
+  }
+
+  /** What the address is about: a view, or one thing in it. */
+  #spotOf() {
+    const { view, rest } = this.#place();
+    return `${view}/${rest[0] ?? ""}`;
+  }
+
+  /** The card that the address names. */
+  #wantedCard() {
+    const { view, rest } = this.#place();
+    return view === "questions" && rest[0] ? `question-${rest[0]}` : null;
+  }
+
+  /** Goes to the card that the address names, once it is there. */
+  #focusCard() {
+    const card = this.#focusWanted ? document.getElementById(this.#focusWanted) : null;
+    if (!card) return;
+    this.#focusWanted = null;
+    card.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "start" });
   }
 
   #need(run) {
@@ -130,7 +176,7 @@ export class App {
     const open = this.#store.questionsOpen;
     const { connected, since } = this.#transport.state;
     const current = { questions: "inbox", log: "runs" }[place.view] ?? place.view;
-    const [, title] = this.#places.find(([name]) => name === current) ?? this.#places[0];
+    const [, title] = this.#places.find(([name]) => name === (current || "inbox")) ?? [null, "No such page"];
     if (!this.#isEmbedded) showCount(open, title);
     render(html`<header class="top">
         ${this.#isEmbedded ? "" : html`<a class="brand" href="#/inbox">aye</a>`}
@@ -139,13 +185,17 @@ export class App {
         <span class="presence"><span class="dot ${connected ? "" : "off"}" aria-hidden="true"></span>${connected ? "live" : "disconnected"} · ${visible(this.#store.you || this.#who.name)}</span>
         ${this.#isEmbedded ? "" : this.#menu()}
       </header>
-      ${connected || !this.#store.ready ? "" : html`<p class="offline" role="alert">Disconnected since ${new Date(since).toLocaleTimeString()} (${ago(new Date(since).toISOString(), Date.now())}).
-        What you see is from then; nothing can be answered until the connection is back.</p>`}
+      ${connected || (!this.#store.ready && Date.now() - since < PATIENCE) ? "" : html`<p class="offline" role="alert">Disconnected since ${clock(since)} (${ago(new Date(since).toISOString(), Date.now())}).
+        ${this.#store.ready ? "What you see is from then; nothing can be answered until the connection is back." : "The server does not answer. The page tries again by itself."}</p>`}
       <main id="main" tabindex="-1" ?data-moving=${this.#moving()} class=${current === "runs" && place.rest.length ? "wide" : ""}>${this.#view(place)}</main>
       <div class="visually-hidden" role="status" aria-live="polite" id="spoken"></div>
       ${this.#toast ? html`<div class="toast" role="status">${visible(this.#toast)}</div>` : ""}
-      ${this.#help ? html`<dialog open aria-label="Keyboard"><div class="stack"><h2>Keyboard</h2><dl class="facts">${KEYS.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
+      ${this.#help ? html`<dialog aria-label="Keyboard" @close=${() => this.#closeHelp()}><div class="stack"><h2>Keyboard</h2><dl class="facts">${KEYS.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
         <button type="button" autofocus @click=${() => this.#toggleHelp()}>Close</button></div></dialog>` : ""}`, this.#root);
+    // A modal dialog takes the focus, and gives it back.
+    const dialog = this.#root.querySelector("dialog");
+    if (dialog && !dialog.open) dialog.showModal();
+    this.#focusCard();
     this.#tellShown();
   }
 
@@ -170,7 +220,17 @@ export class App {
   }
 
   #toggleHelp() {
-    this.#help = !this.#help;
+    const dialog = this.#root.querySelector("dialog");
+    if (dialog) {
+      dialog.close();
+      return;
+    }
+    this.#help = true;
+    this.draw();
+  }
+
+  #closeHelp() {
+    this.#help = false;
     this.draw();
   }
 
@@ -185,8 +245,13 @@ export class App {
         return memoryView(host);
       case "people":
         return peopleView(host);
-      default:
+      case "questions":
+        return rest[0] ? questionView(host, rest[0]) : inboxView(host);
+      case "inbox":
+      case "":
         return inboxView(host);
+      default:
+        return unknownView(view);
     }
   }
 
@@ -221,11 +286,11 @@ export class App {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const field = event.target.closest?.("input, textarea, select, [contenteditable]");
     if (event.key === "Escape") {
-      if (this.#help) this.#toggleHelp();
-      else if (field) field.blur();
+      // The dialog closes by itself.
+      if (field && !this.#help) field.blur();
       return;
     }
-    if (field) return;
+    if (field || (this.#help && event.key !== "?")) return;
     const prefix = this.#prefix;
     this.#prefix = false;
     if (prefix) {
@@ -257,11 +322,17 @@ export class App {
         break;
       default: {
         if (!card || !/^[1-9]$/.test(event.key)) return;
-        card.querySelectorAll(".choices button")[Number(event.key) - 1]?.focus();
+        const listed = card.querySelectorAll(".choices input[type=radio]");
+        (listed.length ? listed : card.querySelectorAll(".choices button"))[Number(event.key) - 1]?.focus();
       }
     }
     event.preventDefault();
   }
+}
+
+/** An address that leads nowhere. */
+function unknownView(view) {
+  return html`<h1>No page “${visible(view)}”</h1><p class="empty">This address leads nowhere. <a href="#/inbox">Go to the inbox</a></p>`;
 }
 
 function decode(part) {

@@ -5,7 +5,7 @@ export function newRun(id) {
   return {
     id, skill: "", started: null, startedBy: null, user: "", starter: "", environment: null, inputs: {}, workspace: "", parent: null,
     steps: new Map(), status: "running", ended: null, duration: null, message: null, state: null, outputs: {},
-    questions: new Map(), memory: [], heals: [], decisions: [], waitsFor: null,
+    questions: new Map(), memory: [], heals: [], decisions: [], waitsFor: null, last: null,
   };
 }
 
@@ -30,11 +30,12 @@ const HANDLERS = {
     run.starter = event.starter ?? run.user;
     run.host = event.driver?.host ?? "";
     run.environment = event.environment ?? null;
+    run.deadline = event.deadline ?? null;
     run.inputs = event.inputs ?? {};
     run.workspace = event.workspace ?? "";
     run.parent = event.parent ?? null;
     for (const planned of event.step_list ?? []) {
-      Object.assign(stepOf(run, planned.name), { kind: planned.kind, description: planned.description ?? null });
+      Object.assign(stepOf(run, planned.name), { kind: planned.kind, description: planned.description ?? null, finally: planned.finally ?? false });
     }
   },
   skill_paused(run, event) {
@@ -48,6 +49,9 @@ const HANDLERS = {
   },
   skill_stopping(run, event) {
     run.stopping = event.why === "cancelled" ? `cancelled by ${event.by}` : `stopped (${event.signal})`;
+    if (event.why === "cancelled") {
+      run.decisions.push({ title: "The run", label: "cancel", at: event.at, by: event.by, reason: event.reason ?? null, machine: run.host || null });
+    }
   },
   concurrency_waiting(run, event) {
     run.waitsFor = { name: event.name, holder: event.holder };
@@ -88,6 +92,7 @@ const HANDLERS = {
   },
   step_skipped(run, event) {
     const words = { condition: "its condition is false", declined: "declined", expired: "nobody answered in time", answer: "skipped" };
+    if (!stepOf(run, event.step).finally) run.last = event.step;
     Object.assign(stepOf(run, event.step), {
       status: "skipped", ended: event.at, message: [words[event.why], event.by ? `by ${event.by}` : "", event.message].filter(Boolean).join(" "),
     });
@@ -99,6 +104,8 @@ const HANDLERS = {
       fixed: "retried with a known fix", relayed: "retried by an assistant",
     };
     const who = event.answer ? ` by ${event.answer.by}` : "";
+    // An answer to a question is a decision already; this one was sent without a question.
+    if (event.answer) run.decisions.push({ ...decisionOf(event, null, run), step: event.step, title: `Retry of ${event.step}`, label: event.edits ? "retry with changes" : "retry", edits: event.edits ?? null });
     step.notes.push(`${words[event.why] ?? "retried"}${who}, attempt ${event.attempt}`);
     step.status = "waiting";
     step.notBefore = event.not_before ?? null;
@@ -132,13 +139,12 @@ const HANDLERS = {
   },
   confirmation_answered(run, event) {
     const question = run.questions.get(event.question);
-    const decision = decisionOf(event, question);
-    run.decisions.push(decision);
+    run.decisions.push(decisionOf(event, question, run));
     if (question) answerQuestion(question, event);
   },
   confirmation_expired(run, event) {
     const question = run.questions.get(event.question);
-    if (!event.withdrawn) run.decisions.push({ question: event.question, title: question?.title, message: question?.message, step: question?.step, at: event.at, expired: true, value: event.applied ?? null });
+    if (!event.withdrawn) run.decisions.push({ question: event.question, title: question?.title, message: question?.message, step: question?.step, kind: question?.kind, purpose: question?.purpose, secret: question?.secret ?? false, at: event.at, expired: true, value: event.applied ?? null, machine: machineOf(question, run) });
     if (question) expireQuestion(question, event);
   },
 };
@@ -149,6 +155,7 @@ function endStep(run, event, status) {
   const step = stepOf(run, event.step);
   const duration = event.process?.duration_ms ?? event.duration_ms ?? null;
   Object.assign(step, { status, ended: event.at, duration, process: event.process ?? null });
+  if (!step.finally) run.last = event.step;
   const execution = step.executions.findLast((one) => one.execution === event.execution);
   if (execution) Object.assign(execution, { ended: event.at, duration, status, log: event.log ?? null });
 }
@@ -212,7 +219,7 @@ export function answerQuestion(question, event) {
     return;
   }
   question.state = "answered";
-  question.decision = decisionOf(event, question);
+  question.decision = decisionOf(event, question, null);
 }
 
 export function expireQuestion(question, event) {
@@ -225,13 +232,18 @@ export function expireQuestion(question, event) {
   question.decision = { at: event.at, expired: true, value: event.applied ?? null };
 }
 
-function decisionOf(event, question) {
+/** The machine that a decision is about. */
+function machineOf(question, run) {
+  return question?.facts?.find((fact) => fact.kind === "machine")?.value ?? (run?.host || null);
+}
+
+function decisionOf(event, question, run) {
   const { answer } = event;
   return {
-    question: event.question, title: question?.title, message: question?.message, step: question?.step, at: event.at,
+    question: event.question, title: question?.title, message: question?.message, step: question?.step, kind: question?.kind, purpose: question?.purpose, at: event.at,
     value: answer.value, label: event.label ?? null, by: answer.by, prompter: answer.prompter, proof: answer.proof ?? null,
     reauth: answer.reauth ?? false, reason: answer.reason ?? null, remember: answer.remember ?? null, refused: event.refused ?? null,
-    edits: answer.edits ?? null, origin: answer.origin ?? null, latency: event.latency_ms,
+    edits: answer.edits ?? null, origin: answer.origin ?? null, latency: event.latency_ms, machine: machineOf(question, run),
   };
 }
 
@@ -254,17 +266,36 @@ export function label(parent) {
   return parent.step;
 }
 
+/** A name for each start of a step: `attempt 2`, and `visit 2, attempt 1` where a flow came back to it. */
+export function attemptNames(executions) {
+  let visit = 0;
+  let last = Infinity;
+  const placed = executions.map(({ execution, attempt }) => {
+    if (attempt <= last) visit += 1;
+    last = attempt;
+    return { execution, visit, attempt };
+  });
+  return placed.map((one) => ({ execution: one.execution, name: visit > 1 ? `visit ${one.visit}, attempt ${one.attempt}` : `attempt ${one.attempt}` }));
+}
+
 /** Where each step stands, for the graph. */
 export function standings(run) {
   const words = {
     running: "running", queued: "running", waiting: "running", asking: "asking", completed: "done", skipped: "skipped", failed: "failed",
-    timed_out: "failed", unknown: "failed", interrupted: "failed", cancelled: "failed",
+    timed_out: "failed", unknown: "failed", interrupted: "failed", cancelled: "cancelled",
   };
   const out = {};
   for (const step of run.steps.values()) {
     const open = step.question && run.questions.get(step.question)?.state === "open";
     out[step.name] = open ? "asking" : words[step.status];
   }
-  if (run.state) out[run.state] = { completed: "done", failed: "failed", cancelled: "failed" }[run.status];
   return out;
+}
+
+/** The end that a run reached, for the graph; `null` while it has not ended. `after` is the step that led there. */
+export function ending(run) {
+  const status = { completed: "done", failed: "failed", cancelled: "cancelled" }[run.status];
+  if (!run.ended || !status) return null;
+  const declined = run.why === "declined" || run.why === "expired" ? run.failedStep : null;
+  return { status, state: run.state, after: status === "done" ? run.last : declined };
 }

@@ -27,16 +27,21 @@ export class LogWindow {
     this.#path = path;
   }
 
-  /** Reads a range; the bytes that there are of it. */
-  async #read(from, to) {
-    try {
-      const { bytes, headers } = await this.#transport.bytes(this.#path, { Range: `bytes=${from}-${to - 1}` });
-      this.total = Number(headers.get("Content-Range")?.split("/")[1] ?? this.total);
-      return bytes;
-    } catch (error) {
-      if (error.code === "range") return new Uint8Array();
-      throw error;
-    }
+  /** Reads a range, which must begin before the end; the bytes that there are of it. */
+  #read(from, to) {
+    return this.#readRange(`${from}-${to - 1}`);
+  }
+
+  /** Reads the last bytes: they say how long the log is. */
+  #readLast(count) {
+    return this.#readRange(`-${count}`);
+  }
+
+  async #readRange(range) {
+    const { bytes, headers } = await this.#transport.bytes(this.#path, { Range: `bytes=${range}` });
+    // An empty log has no ranges: it comes whole.
+    this.total = Number(headers.get("Content-Range")?.split("/")[1] ?? bytes.length);
+    return bytes;
   }
 
   async #during(work) {
@@ -64,8 +69,11 @@ export class LogWindow {
   }
 
   /** Begins at the first line at or after a byte. */
-  toByte(at) {
+  toByte(wanted) {
     return this.#during(async () => {
+      // A link to a log that was longer, or to nothing.
+      if (wanted >= this.total) await this.#readLast(1);
+      const at = Math.min(wanted, this.total);
       if (at <= 0) {
         const all = await this.#read(0, PIECE);
         this.#reset(0, 1);
@@ -83,10 +91,8 @@ export class LogWindow {
   /** Goes to the end. */
   toEnd() {
     return this.#during(async () => {
-      // How long it is.
-      await this.#read(this.total, this.total + 1);
-      const from = Math.max(0, this.total - PIECE);
-      const bytes = await this.#read(from, from + PIECE + 1024);
+      const bytes = await this.#readLast(PIECE);
+      const from = this.total - bytes.length;
       const skip = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
       this.#reset(from + skip, from === 0 ? 1 : null);
       this.#append(bytes.subarray(skip));

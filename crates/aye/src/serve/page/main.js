@@ -4,7 +4,7 @@ import { App } from "./app.js";
 import { html, render } from "./vendor/lit-anser.js";
 import { forget, redeem, secret, takeLink } from "./session.js";
 import { Transport } from "./transport.js";
-import { visible } from "./text.js";
+import { clock, visible } from "./text.js";
 
 const root = document.getElementById("app");
 
@@ -26,10 +26,24 @@ if (link) {
     problem = error;
   }
 }
+/** Who is signed in; waits for a server that cannot be reached. */
+async function session(transport) {
+  const since = Date.now();
+  for (let wait = 500; ; wait = Math.min(2 * wait, 8000)) {
+    try {
+      return await transport.get("/session");
+    } catch (error) {
+      if (error.code !== "offline") throw error;
+      render(html`<main id="main"><p class="offline" role="alert">Disconnected since ${clock(since)}. The server does not answer. The page tries again by itself.</p></main>`, root);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}
+
 if (secret() && !problem) {
   const transport = new Transport(secret());
   try {
-    new App(root, transport, await transport.get("/session"), () => {
+    new App(root, transport, await session(transport), () => {
       forget();
       location.reload();
     }).start();

@@ -1,6 +1,6 @@
 // A new question is noticed: in the title, on the icon, by a sound, and as a notification of the browser.
 
-import { plain } from "./text.js";
+import { ownTitle, plain } from "./text.js";
 
 /** Keeps title and icon in step with the number of open questions. */
 export function showCount(count, view) {
@@ -52,7 +52,7 @@ const shown = new Map();
 export function announce(question, open) {
   if (wishes.sound) chime();
   if (!wishes.notifications || document.visibilityState === "visible") return;
-  const notification = new Notification(plain(question.title || "Aye asks"), {
+  const notification = new Notification(plain(ownTitle(question) || "Aye asks"), {
     body: plain(question.message).slice(0, 200),
     tag: question.id,
   });

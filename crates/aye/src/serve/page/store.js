@@ -21,6 +21,8 @@ export class Store {
   questions = new Map();
   questionsOpen = 0;
   rows = new Map();
+  // How many runs that have not ended the snapshot left out.
+  runsBeyond = 0;
   trees = new Map();
   ready = false;
   gap = false;
@@ -89,6 +91,8 @@ export class Store {
         question.decision = { at: new Date().toISOString() };
       }
     }
+    this.runsBeyond = Math.max(0, (message.runs_in_all ?? message.runs.length) - message.runs.length);
+    if (this.gap) this.rows.clear();
     for (const row of message.runs) this.rows.set(row.run, row);
     if (this.gap) {
       // What was loaded before has missed something.

@@ -1,7 +1,7 @@
 // Words and numbers as people read them. Everything here returns text or lit templates, never markup.
 
 import { html } from "./vendor/lit-anser.js";
-import { ago, HIDDEN } from "./words.js";
+import { ago, clock, day, HIDDEN } from "./words.js";
 
 export * from "./words.js";
 
@@ -40,8 +40,8 @@ function paragraph(text) {
       : visible(part));
 }
 
-/** A moment as an element: relative in words, absolute on hover. */
+/** A moment as an element: `4m ago`, and day and time when a pointer rests on it. */
 export function moment(then, now) {
   if (!then) return "";
-  return html`<time datetime=${then} title=${new Date(then).toLocaleString()}>${ago(then, now)}</time>`;
+  return html`<time datetime=${then} title="${day(then)} ${clock(then)}">${ago(then, now)}</time>`;
 }

@@ -156,7 +156,8 @@ export class Transport {
     this.#handlers.message(message);
   }
 
-  #lost(socket) {
+  /** `since`: when it was last heard from, where that is not now. */
+  #lost(socket, since = Date.now()) {
     if (socket !== this.#socket) return;
     this.#socket = null;
     for (const { reject, timer } of this.#pending.values()) {
@@ -164,7 +165,7 @@ export class Transport {
       reject(new ApiError("offline", "the connection was lost before the server replied; check what happened"));
     }
     this.#pending.clear();
-    this.#become(false);
+    this.#become(false, since);
     if (this.#closed) return;
     // Away, or not signed in any more: a socket does not say which.
     this.get("/session").catch(() => {});
@@ -183,13 +184,13 @@ export class Transport {
     if (this.#socket && Date.now() - this.#heard > SILENCE) {
       const socket = this.#socket;
       socket.close();
-      this.#lost(socket);
+      this.#lost(socket, this.#heard);
     }
   }
 
-  #become(connected) {
+  #become(connected, since = Date.now()) {
     if (this.state.connected === connected) return;
-    this.state = { connected, since: Date.now() };
+    this.state = { connected, since };
     this.#handlers.state(this.state);
   }
 }

@@ -1,24 +1,25 @@
 // Words and numbers as people read them, as text. Nothing of a browser: an editor uses these too.
 
-export const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+// The characters that `aye_core::diagnostic::is_hidden` knows.
+export const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 /** Text with every character that cannot be seen, or that reorders others, shown by its number. */
 export function plain(text) {
   return String(text ?? "").replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 }
 
-/** `2 ms`, `4.1 s`, `4m 10s`, `2h 5m`, `3d 4h`. */
+/** `340ms`, `2.3s`, `1m 5s`, `2h 10m`, `3d 4h`, as in the terminal. */
 export function duration(ms) {
   if (ms === undefined || ms === null || Number.isNaN(ms)) return "";
-  const value = Math.max(0, ms);
-  if (value < 1000) return `${Math.round(value)} ms`;
-  if (value < 10_000) return `${(value / 1000).toFixed(1)} s`;
-  const seconds = Math.round(value / 1000);
-  if (seconds < 60) return `${seconds} s`;
+  const value = Math.max(0, Math.round(ms));
+  if (value < 1000) return `${value}ms`;
+  const seconds = Math.floor(value / 1000);
+  if (seconds < 10) return `${seconds}.${Math.floor((value % 1000) / 100)}s`;
+  if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours}h ${minutes % 60}m`;
+  if (hours < 24) return `${hours}h ${minutes % 60}m`;
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
@@ -31,20 +32,29 @@ export function countdown(ms) {
   return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
 }
 
-/** `just now`, `12 s ago`, `4 min ago`, `2 h ago`, `3 d ago`. */
+/** `just now`, `12s ago`, `4m ago`, `2h ago`, `3d ago`. */
 export function ago(then, now) {
   const seconds = Math.max(0, Math.round((now - Date.parse(then)) / 1000));
   if (Number.isNaN(seconds)) return "";
   if (seconds < 2) return "just now";
-  if (seconds < 90) return `${seconds} s ago`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min ago`;
-  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h ago`;
-  return `${Math.round(seconds / 86400)} d ago`;
+  if (seconds < 90) return `${seconds}s ago`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m ago`;
+  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)}h ago`;
+  return `${Math.round(seconds / 86400)}d ago`;
 }
 
-/** The clock time of a moment. */
+const two = (number) => String(number).padStart(2, "0");
+
+/** The clock time of a moment here: `07:36:42`. */
 export function clock(then) {
-  return new Date(then).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const at = new Date(then);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
+}
+
+/** The day of a moment here: `2026-11-17`. */
+export function day(then) {
+  const at = new Date(then);
+  return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(two).join("-");
 }
 
 /** `3 steps`, `1 step`. */
@@ -67,6 +77,21 @@ export function bytes(count) {
 /** A value on one line, as JSON unless it is text. */
 export function value(data) {
   return typeof data === "string" ? data : JSON.stringify(data);
+}
+
+// What the core calls a question that its author gave no title.
+const USUAL_TITLES = { confirm: "Confirmation required", choose: "Choice required", input: "Input required", recover: "Decision required" };
+
+/** The title that a question's author gave it; empty if there is none. */
+export function ownTitle({ title, kind, purpose, step }) {
+  if (purpose === "recover" && title === "Step failed") return `${step} failed`;
+  return title && title !== USUAL_TITLES[kind] ? title : "";
+}
+
+/** What a question is called in a list: its title, else what it asks. */
+export function heading(question) {
+  const [line = ""] = String(question.message ?? "").trim().split("\n");
+  return ownTitle(question) || (line.length > 120 ? `${line.slice(0, 119)}…` : line) || question.step || "Question";
 }
 
 /** How far an answer may be remembered, the narrowest first, and what each covers. */

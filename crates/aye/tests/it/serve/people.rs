@@ -294,7 +294,7 @@ fn a_browser_tries_again_what_it_read() {
     let seen = json!({ "digest": asked["digest"], "nonce": asked["nonce"] });
     post(&run, &seen).ok();
     let next = || server.question()["question"] != asked["question"];
-    crate::cli::harness::until("the next failure", next);
+    until("the next failure", next);
     assert_eq!(post(&run, &seen).problem(403), "forbidden", "that failure is another one");
     assert_eq!(server.read("tries").lines().count(), 2);
     // No question is open about a run that has ended: a key says which request it is.

@@ -3,7 +3,7 @@
 import { html, live, nothing } from "../vendor/lit-anser.js";
 import { plain, visible } from "../text.js";
 import { rememberScopes } from "../words.js";
-import { changed, editFields, givenOf } from "./edits.js";
+import { changed, editFields, fetchGiven } from "./edits.js";
 
 // Who does nothing for so long is not looking any more.
 const LOOKS = 30_000;
@@ -39,7 +39,7 @@ export function draftOf(question, host) {
   if (known?.digest === question.digest) return known;
   const draft = {
     digest: question.digest, reason: "", remember: "", typed: "", code: "", text: question.kind === "input" && !question.secret ? question.default ?? "" : "",
-    choice: question.default ?? "", busy: false, error: null, editing: false, before: {}, after: {},
+    choice: question.default ?? "", busy: false, error: null, editing: false, before: {}, after: {}, data: new Set(),
   };
   host.drafts.set(question.id, draft);
   return draft;
@@ -168,15 +168,18 @@ function remember(question, draft, set, id) {
 }
 
 /** A failed step is tried again with changes, which are shown first. */
-function startEditing(question, draft, host, run) {
-  draft.before = givenOf(run?.steps.get(question.step), question.facts);
-  draft.after = draft.before;
-  draft.editing = true;
+async function startEditing(question, draft, host, run) {
+  try {
+    const { given, data } = await fetchGiven(host, question.run, run?.steps.get(question.step), question.facts);
+    Object.assign(draft, { before: given, after: given, data, editing: true });
+  } catch (error) {
+    draft.error = error;
+  }
   host.refresh();
 }
 
 function editor(question, draft, host) {
-  const set = changed(draft.before, draft.after);
+  const set = changed(draft.before, draft.after, draft.data);
   const why = Object.keys(set).length === 0 ? "change something first" : obstacle(question, { action: "proceed" }, draft, host);
   const change = (after) => {
     draft.after = after;

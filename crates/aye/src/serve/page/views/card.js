@@ -3,14 +3,15 @@
 
 import { html } from "../vendor/lit-anser.js";
 import { label } from "../fold.js";
-import { ago, clock, countdown, duration, plain, prose, visible } from "../text.js";
+import { ago, clock, countdown, duration, heading, ownTitle, plain, prose, value, visible } from "../text.js";
 import { difference, unified } from "../diff.js";
 import { actions, hold } from "./answering.js";
 import { SIGNS } from "./signs.js";
 import { startedWords } from "./started.js";
 
 const CHANNELS = {
-  terminal: "at a terminal", command: "with aye answer", desktop: "in a desktop dialog", editor: "in an editor", web: "on the web page",
+  terminal: "at a terminal", command: "with aye answer", desktop: "in a desktop dialog", zenity: "in a desktop dialog", kdialog: "in a desktop dialog",
+  notification: "in a desktop notification", message: "with a button of a message", dropbox: "with a file in the drop-box", editor: "in an editor", web: "on the web page",
   assistant: "through an assistant", elicited: "in an assistant's form", memory: "from memory", override: "with --yes",
 };
 
@@ -33,16 +34,16 @@ function open(question, host) {
   return html`<article class="card ${stale ? "stale" : ""}" id="question-${question.id}" tabindex="-1" data-question=${question.id}
       aria-labelledby="title-${question.id}" @pointerdown=${touch} @keydown=${touch}>
     <header>
-      <h2 id="title-${question.id}">${prose(question.title || "Question")}</h2>
-      ${time(question, host)}
+      <h2 id="title-${question.id}">${prose(heading(question))}</h2>
+      ${time(question, run, host)}
       <p class="from">${origin(question, run, host)}</p>
     </header>
-    ${bar(question, host)}
+    ${bar(question, run, host)}
     ${question.changedUnderHand ? html`<p class="banner" role="status">Asked again: something has changed. Read it again.</p>` : ""}
     ${others(question, host)}
     <div class="body">
-      <p class="message">${prose(question.message)}</p>
-      ${commands(question)}
+      ${message(question)}
+      ${commands(question, run)}
       ${coverage(question)}
       ${changes(question)}
       ${proposal(question, run)}
@@ -71,7 +72,7 @@ function others(question, host) {
 function origin(question, run, host) {
   const around = question.path?.length || !run?.parent ? question.path ?? [] : [label(run.parent)];
   const path = [question.skill || run?.skill, ...around, question.step].filter(Boolean);
-  const who = run?.started ? `started ${startedWords(run.startedBy)} by ${plain(run.starter)}` : "";
+  const who = run?.started ? `started ${startedWords(run.startedBy, run.starter)}` : "";
   const parts = [
     html`<a href="#/runs/${question.run}">${path.map((part, at) => [at > 0 ? " › " : "", visible(part)])}</a>`,
     who,
@@ -102,22 +103,52 @@ function optionOf(question, value) {
   return question.options?.find((one) => one.value === value);
 }
 
-function time(question, host) {
-  if (!question.deadline) {
+/** The question in its own words; what a failed step wrote stands apart from them. */
+function message(question) {
+  const text = question.message.trim();
+  if (question.purpose === "recover") {
+    const [, first, rest] = /^(.*?)(?:\n\s*\n([^]*))?$/s.exec(text);
+    return html`<p class="message">${prose(first)}</p>${rest ? output("What it wrote", rest) : ""}`;
+  }
+  // A question without a title has its words as the heading.
+  return !ownTitle(question) && heading(question) === text ? "" : html`<p class="message">${prose(question.message)}</p>`;
+}
+
+function output(name, text) {
+  return html`<div class="command" tabindex="0" role="group" aria-label=${name}><span class="line">${visible(text)}</span></div>`;
+}
+
+/** When time is up: the question's own, or the run's if that comes first. */
+function limitOf(question, run) {
+  const own = question.deadline ? Date.parse(question.deadline) : Infinity;
+  const ofRun = run?.deadline && !run.ended ? Date.parse(run.deadline) : Infinity;
+  return { at: Math.min(own, ofRun), endsRun: ofRun < own };
+}
+
+/** What happens when the time is up; `expiry_words` of the prompters says the same. */
+function expiryWords(question, endsRun) {
+  if (endsRun) return "then the run ends";
+  if (question.default === undefined || question.default === null) return "then declined";
+  const fallback = optionOf(question, question.default);
+  if (fallback?.action === "cancel") return `then “${plain(fallback.label)}”`;
+  const taken = question.secret ? "the default" : `“${plain(fallback?.label ?? question.default)}”`;
+  return `then ${taken}, if someone is looking`;
+}
+
+function time(question, run, host) {
+  const { at, endsRun } = limitOf(question, run);
+  if (at === Infinity) {
     const words = question.unseen ? "waits until someone looks" : question.held ? "time stands still" : "no time limit";
     return html`<span class="clock">${words}</span>`;
   }
-  const left = Date.parse(question.deadline) - host.now();
-  const fallback = optionOf(question, question.default);
-  let then = "then declined";
-  if (fallback && fallback.action !== "cancel") then = `then “${plain(fallback.label)}”, if someone is looking`;
-  else if (fallback) then = `then “${plain(fallback.label)}”`;
+  const left = at - host.now();
   return html`<span class="clock"><span aria-hidden="true">${left > 0 ? countdown(left) : "time is up"}</span>
-    <span class="visually-hidden">answer before ${clock(question.deadline)}</span><small>${then}</small></span>`;
+    <span class="visually-hidden">answer before ${clock(at)}</span><small>${expiryWords(question, endsRun)}</small></span>`;
 }
 
-function bar(question, host) {
-  if (!question.deadline || !question.window) return html`<progress value="0" max="1" aria-hidden="true"></progress>`;
+function bar(question, run, host) {
+  const { endsRun } = limitOf(question, run);
+  if (endsRun || !question.deadline || !question.window) return html`<progress value="0" max="1" aria-hidden="true"></progress>`;
   const left = Math.max(0, Date.parse(question.deadline) - host.now());
   return html`<progress max="1000" value=${Math.round((1000 * left) / question.window)} aria-hidden="true"></progress>`;
 }
@@ -125,8 +156,15 @@ function bar(question, host) {
 const AROUND = new Set(["machine", "directory", "env", "stdin"]);
 
 /** What would run: whole, with the machine and everything around it. */
-function commands(question) {
+export function commands(question, run) {
   const facts = question.facts ?? [];
+  const failed = question.purpose === "recover" ? run?.steps.get(question.step) : null;
+  if (failed && facts.length === 0) {
+    // A retry runs what has failed, where it has run.
+    const where = [["machine", failed.machine ?? run.host], ["project", run.workspace]].filter(([, told]) => told);
+    const text = question.follows ?? failed.command;
+    return text ? block(null, text, where.map(([kind, told]) => ({ kind, value: told })), null, "ran") : "";
+  }
   const groups = new Map();
   for (const fact of facts) {
     const key = `${fact.answer ?? ""}\n${fact.step ?? ""}`;
@@ -138,28 +176,41 @@ function commands(question) {
     const command = group.find((fact) => fact.kind === "command" || fact.kind === "code");
     const text = at === 0 && question.follows && command?.kind !== "code" ? question.follows : command?.value;
     if (text === undefined || text === null) return "";
-    return block(group[0], text, group, command?.digest);
+    return block(group[0], text, group, isShortened(text) ? command?.digest : null);
   });
   return blocks.some(Boolean) || !question.follows ? blocks : block(null, question.follows, facts);
 }
 
-function block(place, command, facts, cut) {
-  const value = (kind) => facts.find((fact) => fact.kind === kind)?.value;
+// A script has a digest although all of it is shown; only a text of more bytes than this is shortened.
+const LONGEST_WHOLE = 4096;
+
+/** Whether the server has left out the end of a text: it says how long it was. */
+function isShortened(text) {
+  return Number(/… \((\d+) bytes\)$/.exec(text)?.[1] ?? 0) > LONGEST_WHOLE;
+}
+
+function block(place, command, facts, cut, verb = "runs") {
+  const fact = (kind) => facts.find((one) => one.kind === kind);
+  const value = (kind) => fact(kind)?.value;
   const where = [
     place?.answer ? `“${plain(place.answer)}”` : "", place?.step ? `step ${plain(place.step)}` : "",
-    value("machine") ? `on ${plain(value("machine"))}` : "", value("directory") ? `in ${plain(value("directory"))}` : "",
+    value("machine") ? `on ${plain(value("machine"))}` : "", value("directory") ? `in ${plain(value("directory"))}` : "", value("project") ? `project ${plain(value("project"))}` : "",
   ].filter(Boolean).join(" · ");
-  const env = facts.filter((fact) => fact.kind === "env");
+  const env = facts.filter((one) => one.kind === "env");
   return html`<div class="command" tabindex="0" role="group" aria-label="What would run">
-    <span class="around">${where ? `runs ${where}` : "runs"}</span>
+    <span class="around">${[verb, where].filter(Boolean).join(" ")}</span>
     <span class="line">${visible(command)}</span>
-    ${cut ? html`<span class="around">shortened; sha256 of all of it: ${cut.slice(0, 16)}…</span>` : ""}
+    ${shortened(cut)}
     ${env.length ? html`<span class="around">environment ${env.map((fact) => html`<code>${visible(`${fact.name}=${fact.value}`)}</code> `)}</span>` : ""}
-    ${value("stdin") ? html`<span class="around">standard input</span><span class="line">${visible(value("stdin"))}</span>` : ""}</div>`;
+    ${value("stdin") ? html`<span class="around">standard input</span><span class="line">${visible(value("stdin"))}</span>${shortened(isShortened(value("stdin")) ? fact("stdin").digest : null)}` : ""}</div>`;
+}
+
+function shortened(digest) {
+  return digest ? html`<span class="around">shortened; sha256 of all of it: ${digest.slice(0, 16)}…</span>` : "";
 }
 
 /** What a yes covers, and what it does not. */
-function coverage(question) {
+export function coverage(question) {
   const covered = (question.facts ?? []).filter((fact) => !AROUND.has(fact.kind) && fact.kind !== "command" && fact.kind !== "code");
   const not = question.not_covered ?? [];
   if (!question.facts && not.length === 0) return "";
@@ -193,10 +244,12 @@ function soFar(question, run) {
   if (!run) return "";
   const failed = run.steps.get(question.step);
   const done = [...run.steps.values()].filter((step) => step.ended && step.name !== question.step);
-  const output = question.purpose === "recover" ? failed?.process?.stderr || failed?.process?.stdout : "";
-  if (done.length === 0 && !output) return "";
+  const all = question.purpose === "recover" ? failed?.process?.stderr || failed?.process?.stdout || "" : "";
+  // What the question says already is not said again.
+  const wrote = question.message.includes(all.trim()) ? "" : all;
+  if (done.length === 0 && !wrote) return "";
   return html`
-    ${output ? html`<details ?open=${!question.message.includes(output.trim())}><summary>The end of its output</summary><div class="command" tabindex="0" role="group" aria-label="The end of its output"><span class="line">${visible(output.trimEnd().split("\n").slice(-12).join("\n"))}</span></div></details>` : ""}
+    ${wrote ? html`<details open><summary>The end of its output</summary>${output("The end of its output", wrote.trimEnd().split("\n").slice(-12).join("\n"))}</details>` : ""}
     ${done.length ? html`<div><h3 class="visually-hidden">So far</h3><ul class="steps">${done.map((step) => html`<li>
       <span class=${SIGNS[step.status]?.tone ?? "soft"} aria-hidden="true">${SIGNS[step.status]?.sign ?? "·"}</span>
       <span class="visually-hidden">${SIGNS[step.status]?.word ?? step.status}</span> ${visible(step.name)} ${duration(step.duration)}</li>`)}</ul></div>` : ""}`;
@@ -206,7 +259,7 @@ function soFar(question, run) {
 function known(question, run) {
   const found = (run?.memory ?? []).filter((one) => !one.learned && (!one.step || one.step === question.step));
   const words = { issue: "Known issue", fix: "Known fix", preference: "Remembered answer", usage: "Keeps failing" };
-  return found.slice(-5).map((one) => html`<p class="aside"><b>${words[one.kind] ?? "Known"}</b>: ${prose(one.message)}</p>`);
+  return found.slice(-5).map((one) => html`<p class="aside"><b>${words[one.kind] ?? "Known"}</b>: ${prose(one.message.replace(/^known issue /, ""))}</p>`);
 }
 
 /** What assistants said: shown, never counted. */
@@ -223,8 +276,7 @@ function assistant(question, run) {
 /** Where each answer leads. */
 function leads(question) {
   const rows = (question.options ?? []).map((option) => [option, leadWords(question, option)]).filter(([, words]) => words);
-  const isTold = !question.leads?.length && question.options?.every((option) => option.description);
-  if (isTold || new Set(rows.map(([, words]) => words)).size < 2) return "";
+  if (rows.length === 0) return "";
   return html`<dl class="facts">${rows.map(([option, words]) => html`<dt>${visible(option.label)}</dt><dd>→ ${visible(words)}</dd>`)}</dl>`;
 }
 
@@ -245,6 +297,12 @@ function leadWords(question, option) {
 
 const ENDED = { withdrawn: "withdrawn: the run ended first", decided: "decided while you were away" };
 
+/** What counts when nobody answered. */
+function takenWords(question, option, taken) {
+  if (taken === null || taken === undefined) return "it counts as declined";
+  return question.secret ? "its default was taken" : `“${plain(option?.label ?? value(taken))}” was taken`;
+}
+
 function decided(question, host) {
   const { decision } = question;
   let words;
@@ -259,12 +317,12 @@ function decided(question, host) {
     words = html`${what} by <b>${visible(decision.by)}</b>, ${proofWords(decision)}, ${ago(decision.at, host.now())}${decision.reason ? html` · “${visible(decision.reason)}”` : ""}${decision.remember ? ` · remembered (${decision.remember})` : ""}${led}`;
   } else if (question.state === "expired") {
     const option = optionOf(question, decision.value);
-    words = `nobody answered in time; ${option ? `“${plain(option.label)}” was taken` : "it counts as declined"} · ${ago(decision.at, host.now())}`;
+    words = `nobody answered in time; ${takenWords(question, option, decision.value)} · ${ago(decision.at, host.now())}`;
   } else {
     words = ENDED[question.state] ?? question.state;
   }
-  return html`<article class="card done" id="question-${question.id}" aria-label=${plain(question.title || "Question")}>
+  return html`<article class="card done" id="question-${question.id}" tabindex="-1" aria-label=${plain(heading(question))}>
     <span class=${tone} aria-hidden="true">${sign}</span>
-    <p><b>${prose(question.title || "Question")}</b> <a href="#/runs/${question.run}">${visible([question.skill, question.step].filter(Boolean).join(" › "))}</a> · ${words}</p></article>`;
+    <p><b>${prose(heading(question))}</b> <a href="#/runs/${question.run}">${visible([question.skill, question.step].filter(Boolean).join(" › "))}</a> · ${words}</p></article>`;
 }
 

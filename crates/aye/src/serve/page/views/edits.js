@@ -14,15 +14,27 @@ export function givenOf(step, facts = []) {
   return {};
 }
 
-/** Only what is different, as data. */
-export function changed(before, after) {
-  const different = Object.entries(after).filter(([name, text]) => before[name] !== text);
-  return Object.fromEntries(different.map(([name, text]) => [name, parse(text)]));
+/** The same with what only the server knows: the arguments of a tool, the code of a block. `data` names what is not text. */
+export async function fetchGiven(host, run, step, facts) {
+  const known = givenOf(step, facts);
+  if (!step || Object.keys(known).length) return { given: known, data: new Set() };
+  const { arguments: all } = await host.transport.get(`/runs/${encodeURIComponent(run)}/steps/${encodeURIComponent(step.name)}/arguments`);
+  const entries = Object.entries(all);
+  return {
+    given: Object.fromEntries(entries.map(([name, one]) => [name, typeof one === "string" ? one : JSON.stringify(one)])),
+    data: new Set(entries.filter(([, one]) => typeof one !== "string").map(([name]) => name)),
+  };
 }
 
-/** JSON where it is plainly JSON; else the text itself. */
-function parse(text) {
-  if (!/^\s*[[{]/.test(text)) return text;
+/** Only what is different, as data. */
+export function changed(before, after, data = new Set()) {
+  const different = Object.entries(after).filter(([name, text]) => before[name] !== text);
+  return Object.fromEntries(different.map(([name, text]) => [name, parse(text, data.has(name))]));
+}
+
+/** JSON where it is plainly JSON, or was data before; else the text itself. */
+function parse(text, isData) {
+  if (!isData && !/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,9 +1,10 @@
 // The inbox: every open question as a card, the oldest first, so that a new one never moves the others.
 
 import { html, repeat } from "../vendor/lit-anser.js";
-import { plain, plural, visible } from "../text.js";
+import { heading, plain, plural, prose, visible } from "../text.js";
+import { load } from "../loading.js";
 import { answer, commits, draftOf, obstacle } from "./answering.js";
-import { card } from "./card.js";
+import { card, commands, coverage } from "./card.js";
 
 // How many cards are drawn at once.
 const PAGE = 30;
@@ -23,6 +24,22 @@ export function inboxView(host) {
       <button type="button" @click=${() => more(host, all.length > shown.length)}>Show more</button></div>` : ""}`;
 }
 
+/** The question of an address: in the inbox while it is listed there, else alone, with who decided. */
+export function questionView(host, id) {
+  const listed = host.store.list().slice(0, host.ui.inboxShown ?? PAGE);
+  if (listed.some((question) => question.id === id)) return inboxView(host);
+  const back = html`<p><a href="#/inbox">Inbox</a></p>`;
+  if (!host.store.ready) return html`<p class="empty" role="status">Loading…</p>`;
+  const { data, error } = load(host, `question ${id}`, () => host.transport.get(`/questions/${encodeURIComponent(id)}`));
+  if (error) return html`<h1>Question ${visible(id)}</h1><p class="error" role="alert">${visible(error.message)}</p>${back}`;
+  const known = host.store.questions.get(id);
+  if (data) host.need(data.run);
+  // The run's journal has who decided it; a question of another run inside it is with that run.
+  const told = data ? host.run(data.run)?.questions.get(data.question) : null;
+  const question = known ?? (told ? { ...data, ...told, skill: data.skill, path: data.path, id: data.question } : null);
+  return html`<h1 class="visually-hidden">Question</h1>${question ? card(question, host) : html`<p class="empty" role="status">Loading…</p>`}${back}`;
+}
+
 async function more(host, known) {
   host.ui.inboxShown = (host.ui.inboxShown ?? PAGE) + PAGE;
   if (!known) await host.store.moreQuestions();
@@ -39,6 +56,11 @@ function alike(open) {
     groups.get(key).push(question);
   }
   return [...groups].filter(([, group]) => group.length > 1);
+}
+
+function environmentOf(question, host) {
+  const run = host.run(question.run);
+  return run?.environment ? html`<span class="note">environment ${visible(run.environment)}</span>` : "";
 }
 
 function batches(open, host) {
@@ -62,15 +84,15 @@ function batches(open, host) {
     };
     const [first] = group;
     return html`<section class="panel batch" aria-label="Answer several together">
-      <div class="row spread"><span>${plural(group.length, "question")} of one kind: <b>${visible(first.title)}</b> <span class="soft">${visible(first.skill)} › ${visible(first.step)}</span></span>
+      <div class="row spread"><span>${plural(group.length, "question")} of one kind: <b>${prose(heading(first))}</b> <span class="soft">${visible(first.skill)} › ${visible(first.step)}</span></span>
         <button type="button" aria-expanded=${state.open ? "true" : "false"} @click=${() => {
           state.open = !state.open;
           host.refresh();
         }}>${state.open ? "Close" : "Answer together"}</button></div>
       ${state.open ? html`<ul>${group.map((question) => html`<li>
           <input type="checkbox" id="batch-${question.id}" .checked=${state.chosen.get(question.id) === question.digest} @change=${toggle(question)}>
-          <div class="stack"><label for="batch-${question.id}">${visible((question.path ?? []).join(" › "))} ${visible(question.message)}</label>
-            ${question.follows ? html`<div class="command" tabindex="0" role="group" aria-label="What would run"><span class="line">${visible(question.follows)}</span></div>` : ""}</div></li>`)}</ul>
+          <div class="stack"><label for="batch-${question.id}">${visible((question.path ?? []).join(" › "))} ${prose(question.message)}</label>
+            ${environmentOf(question, host)}${commands(question, host.run(question.run))}${coverage(question)}</div></li>`)}</ul>
         <div class="row"><button type="button" class="quiet" @click=${() => {
           for (const question of group) state.chosen.set(question.id, question.digest);
           host.refresh();

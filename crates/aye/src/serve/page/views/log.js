@@ -3,6 +3,7 @@
 import { html, live } from "../vendor/lit-anser.js";
 import { pieces } from "../ansi.js";
 import { LogWindow } from "../log_window.js";
+import { attemptNames, label } from "../fold.js";
 import { bytes, plain, visible } from "../text.js";
 
 const LINE = 18;
@@ -12,11 +13,14 @@ const LOOK = 1000;
 export function logPanel(host, chosen, query) {
   const viewer = viewerOf(host, chosen, query.get("at"));
   const { step, run, execution } = chosen;
-  const go = (number) => host.go(`runs/${chosen.tree.run}/${encodeURIComponent(run.id === chosen.tree.run ? step.name : `${run.id}:${step.name}`)}/${number}`);
+  const path = `runs/${chosen.tree.run}/${encodeURIComponent(run.id === chosen.tree.run ? step.name : `${run.id}:${step.name}`)}`;
+  const go = (number) => host.go(`${path}/${number}`);
+  viewer.address = `#/${path}/${execution}`;
   const { log } = viewer;
+  const names = attemptNames(step.executions);
   return html`<section class="panel stack" aria-label="Log">
-    <div class="row spread"><h3>Log · ${visible(step.name)}${step.executions.length > 1 ? ` · start ${execution}` : ""}</h3><span class="note">${bytes(log.total)}</span></div>
-    ${step.executions.length > 1 ? html`<div class="row" role="group" aria-label="Attempts">${step.executions.map((one) => html`<button type="button" class="quiet" aria-pressed=${one.execution === execution ? "true" : "false"} @click=${() => go(one.execution)}>attempt ${one.attempt}</button>`)}</div>` : ""}
+    <div class="row spread"><h3>Log · ${visible([label(run.parent), step.name].filter(Boolean).join(" › "))}${names.length > 1 ? ` · ${names.find((one) => one.execution === execution)?.name ?? ""}` : ""}</h3><span class="note">${bytes(log.total)}</span></div>
+    ${names.length > 1 ? html`<div class="row" role="group" aria-label="Attempts">${names.map((one) => html`<button type="button" class="quiet" aria-pressed=${one.execution === execution ? "true" : "false"} @click=${() => go(one.execution)}>${one.name}</button>`)}</div>` : ""}
     <form class="log-tools" role="search" aria-label="Search the log" @submit=${(event) => {
       event.preventDefault();
       viewer.search(event.target.elements.text.value);
@@ -42,7 +46,7 @@ function viewerOf(host, { run, step, execution }, at) {
     host.ui.log?.close();
     const path = `/runs/${encodeURIComponent(run.id)}/steps/${encodeURIComponent(step.name)}/log?execution=${execution}`;
     host.ui.log = new LogViewer(key, new LogWindow(host.transport, path), host, at === null ? null : Number(at));
-  }
+  } else if (at !== null) host.ui.log.show(Number(at));
   host.ui.log.running = !step.executions.find((one) => one.execution === execution)?.ended;
   return host.ui.log;
 }
@@ -51,6 +55,8 @@ class LogViewer {
   #host;
   #rows = document.createElement("div");
   #target;
+  // The line that the address names.
+  #asked;
   #needle = "";
   #timer;
   #drawn = "";
@@ -64,12 +70,15 @@ class LogViewer {
   running = false;
   searching = false;
   status = "";
+  // Its own place in the page, for links to its lines.
+  address = "";
 
   constructor(key, log, host, target) {
     this.key = key;
     this.log = log;
     this.#host = host;
     this.#target = target;
+    this.#asked = target;
     this.element.className = "log";
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "group");
@@ -121,6 +130,14 @@ class LogViewer {
     this.element.scrollTop = Math.max(0, (index - 5) * LINE);
     this.#draw();
     this.#host.refresh();
+  }
+
+  /** Goes to the line of an address, unless that is where it is. */
+  show(at) {
+    if (at === this.#asked || this.log.loading) return;
+    this.#asked = at;
+    this.#target = at;
+    this.toByte(at);
   }
 
   follow(on) {
@@ -209,9 +226,10 @@ class LogViewer {
     const number = this.log.first === null ? null : this.log.first + index;
     link.textContent = number === null ? `@${line.at.toLocaleString("en")}` : String(number);
     link.setAttribute("aria-label", number === null ? `line at byte ${line.at}` : `line ${number}`);
-    link.href = `${location.hash.split("?")[0]}?at=${line.at}`;
+    link.href = `${this.address}?at=${line.at}`;
     link.tabIndex = -1;
     link.addEventListener("click", () => {
+      this.#asked = line.at;
       this.#target = line.at;
       this.#drawn = "";
       this.#draw();

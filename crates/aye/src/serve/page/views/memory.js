@@ -2,7 +2,10 @@
 
 import { html } from "../vendor/lit-anser.js";
 import { load, reload } from "../loading.js";
-import { ago, plural, value, visible } from "../text.js";
+import { ago, day, plural, value, visible } from "../text.js";
+
+// How much of the id of a fix is shown: enough for `aye memory show`.
+const SHORT_ID = 12;
 
 export function memoryView(host) {
   const { data, error } = load(host, "memory", () => host.transport.get("/memory"));
@@ -16,10 +19,10 @@ export function memoryView(host) {
     ${section("Proposals", waits, (fix) => fixEntry(fix, host, true))}
     ${section("Fixes", used, (fix) => fixEntry(fix, host, false))}
     ${section("Remembered answers", data.preferences, (one) => entry(one, host, html`<b>${visible(one.choice)}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
-      ["reaches", one.scope], ["environment", one.environment ?? "none"], ["said by", `${one.by}, ${ago(one.said, host.now())}`], ["until", one.expired ? "expired" : new Date(one.expires).toLocaleDateString()],
+      ["reaches", one.scope], ["environment", one.environment ?? "none"], ["said by", `${one.by}, ${ago(one.said, host.now())}`], ["until", one.expired ? "expired" : day(one.expires)],
       ...(one.error ? [["error", one.error]] : []),
     ]))}
-    ${section("Known issues", data.issues, (one) => entry(one, host, html`<b>${visible(one.pattern)}</b>`, [["means", one.meaning], ["fix", one.fix], ["tools", (one.tools ?? []).join(", ")], ["commands", (one.commands ?? []).join("\n")]], false))}
+    ${section("Known issues", data.issues, (one) => entry(one, host, html`<b>${visible(one.pattern)}</b>`, [["means", one.meaning], ["fix", one.fix], ["tools", (one.tools ?? []).join(", ")], ["commands", (one.commands ?? []).join("\n")], ["written by people", `${one.layer} memory, ${one.file.split("/memory/").at(-1)}:${one.line}; change it there`]], false))}
     ${section("Calls that keep failing", data.usage, (one) => entry(one, host, html`<b>${visible(one.tool)}</b>`, Object.entries(one).filter(([name]) => !["id", "tool", "layer", "file", "line"].includes(name))))}`;
 }
 
@@ -59,7 +62,7 @@ function fixEntry(fix, host, waits) {
     ...Object.entries(match.args ?? {}).map(([name, told]) => ["only if", `${name} is ${value(told)}`]),
     ...Object.entries(fix.do?.args ?? {}).map(([name, told]) => ["gives it", `${name} = ${value(told)}`]),
     ["first", act(fix.do?.first)], ["instead", act(fix.do?.replace)], ["from", `${fix.from.by} (${fix.from.kind})`], ["used", used],
-    ["failed", fix.failed ? `${plural(fix.failed, "time")} in a row` : ""], ["id", fix.id],
+    ["failed", fix.failed ? `${plural(fix.failed, "time")} in a row` : ""], ["id", fix.id.slice(0, SHORT_ID)],
   ], true, html`<span class="chip ${waits ? "ask" : "good"}">${fix.standing}</span>
     ${waits ? html`<button type="button" class="yes" ?disabled=${!host.connected() || !host.may("answer")} @click=${agree}>Agree</button>` : ""}`);
 }

@@ -2,13 +2,15 @@
 
 import { html } from "../vendor/lit-anser.js";
 import { plain, visible } from "../text.js";
-import { changed, editFields, givenOf } from "./edits.js";
+import { changed, editFields, fetchGiven } from "./edits.js";
+
+const FAILED = new Set(["failed", "timed_out", "interrupted", "unknown"]);
 
 export function retryPanel(run, host) {
-  const step = run.steps.get(run.failedStep) ?? [...run.steps.values()].findLast((one) => one.status === "failed");
+  const step = run.steps.get(run.failedStep) ?? [...run.steps.values()].findLast((one) => FAILED.has(one.status));
   if (!step) return "";
   const state = stateOf(run, step, host);
-  const set = changed(state.before, state.after);
+  const set = changed(state.before, state.after, state.data);
   const count = Object.keys(set).length;
   const send = async () => {
     Object.assign(state, { busy: true, error: null });
@@ -41,9 +43,12 @@ function stateOf(run, step, host) {
   host.ui.retries ??= new Map();
   const known = host.ui.retries.get(run.id);
   if (known?.execution === step.execution) return known;
-  const before = givenOf(step);
   // The same key for this failure: a click that is sent twice tries the step once.
-  const state = { execution: step.execution, key: crypto.randomUUID(), before, after: before, open: false, error: null, busy: false };
+  const state = { execution: step.execution, key: crypto.randomUUID(), before: {}, after: {}, data: new Set(), open: false, error: null, busy: false };
   host.ui.retries.set(run.id, state);
+  // Without it the step can be tried again as it was.
+  fetchGiven(host, run.id, step).then(({ given, data }) => {
+    Object.assign(state, { before: given, after: given, data });
+  }, () => {}).finally(() => host.refresh());
   return state;
 }

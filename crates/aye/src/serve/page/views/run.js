@@ -2,8 +2,8 @@
 
 import { html, nothing } from "../vendor/lit-anser.js";
 import { drawing, light } from "../graph.js";
-import { label, standings } from "../fold.js";
-import { ago, clock, duration, plain, plural, prose, value, visible } from "../text.js";
+import { ending, label, standings } from "../fold.js";
+import { duration, heading, moment, plain, plural, prose, value, visible } from "../text.js";
 import { card, proofWords } from "./card.js";
 import { logPanel } from "./log.js";
 import { retryPanel } from "./retry.js";
@@ -33,6 +33,7 @@ export function runView(host, [id, stepName, execution], query) {
       </div>
       <div class="stack">
         ${run.ended && run.status === "failed" ? retryPanel(run, host) : ""}
+        ${waiting ? "" : resumeNote(host, run)}
         ${graphPanel(host, run)}
         ${chosen ? logPanel(host, chosen, query) : ""}
         ${decisions(tree, host)}
@@ -63,11 +64,18 @@ function head(run, sign, host) {
   const took = run.ended ? run.duration : host.now() - Date.parse(run.started);
   const parts = [
     html`<span class=${sign.tone}>${sign.word}${run.state ? ` (${plain(run.state)})` : ""}</span>`,
-    `started ${ago(run.started, host.now())} ${startedWords(run.startedBy)} by ${plain(run.starter)}`,
+    html`started ${moment(run.started, host.now())} ${startedWords(run.startedBy, run.starter)}`,
     run.environment ? `environment ${plain(run.environment)}` : "", duration(took), run.stopping && !run.ended ? plain(run.stopping) : "",
     run.parent ? html`inside <a href="#/runs/${run.parent.run}">${visible(label(run.parent))}</a>` : "",
   ];
   return parts.filter(Boolean).map((part, at) => [at > 0 ? " · " : "", part]);
+}
+
+/** A run that nothing drives is taken up again at a terminal: the page cannot tell what its step did. */
+function resumeNote(host, run) {
+  const row = host.store.rows.get(run.id);
+  const stands = !run.ended && !run.parent && (run.status === "paused" || row?.status === "cut-off");
+  return stands ? html`<section class="panel stack" aria-label="Resume"><p>No process drives this run. On ${visible(run.host || "its machine")}, <code>aye resume ${run.id}</code> continues it.</p></section>` : "";
 }
 
 function cancelButton(host, run) {
@@ -156,7 +164,7 @@ function graphPanel(host, run) {
       graph.error = error;
     }).finally(() => host.refresh());
   }
-  if (graph.svg) light(graph.svg, standings(run));
+  if (graph.svg) light(graph.svg, standings(run), ending(run));
   return html`<section class="panel stack" aria-label="Flow"><h3>Flow</h3>
     ${graph.error ? html`<p class="note">${visible(graph.error.message)}</p>` : html`<div class="graph" tabindex="0" role="group" aria-label="Graph of the flow">${graph.svg ?? nothing}</div>`}</section>`;
 }
@@ -175,11 +183,12 @@ function decisions(tree, host) {
   if (all.length === 0) return "";
   return html`<section class="panel stack" aria-label="Decisions"><h3>Decisions</h3><ol class="timeline">${all.map((one) => {
     const sign = one.refused ? ["✗", "bad"] : one.expired ? ["·", "soft"] : ["●", "good"];
-    const who = one.expired ? `nobody answered in time; ${one.value ? `“${plain(one.value)}” was taken` : "it counts as declined"}` : `by ${plain(one.by)}, ${proofWords(one)}`;
-    return html`<li class="step"><span class="sign ${sign[1]}" aria-hidden="true">${sign[0]}</span><span class="title">${visible(one.title ?? one.step ?? one.question)}${one.expired ? "" : html`: <b>${visible(one.label ?? value(one.value))}</b>`}
-      <small>${who}${one.refused ? html` · <span class="bad">refused: ${visible(one.refused)}</span>` : ""}${one.reason ? html` · “${visible(one.reason)}”` : ""}${one.remember ? ` · remembered (${one.remember})` : ""}</small>
+    const where = one.machine ? ` · on ${plain(one.machine)}` : "";
+    const who = one.expired ? `nobody answered in time; ${one.value === null ? "it counts as declined" : one.secret ? "its default was taken" : `“${plain(value(one.value))}” was taken`}` : [`by ${plain(one.by)}`, proofWords(one)].filter(Boolean).join(", ");
+    return html`<li class="step"><span class="sign ${sign[1]}" aria-hidden="true">${sign[0]}</span><span class="title">${prose(heading(one))}${one.expired ? "" : html`: <b>${visible(one.label ?? value(one.value))}</b>`}
+      <small>${who}${where}${one.refused ? html` · <span class="bad">refused: ${visible(one.refused)}</span>` : ""}${one.reason ? html` · “${visible(one.reason)}”` : ""}${one.remember ? ` · remembered (${one.remember})` : ""}</small>
       ${one.edits ? html`<small>with changes: <code>${visible(JSON.stringify(one.edits.set))}</code></small>` : ""}</span>
-      <span class="took"><time datetime=${one.at} title=${new Date(one.at).toLocaleString()}>${clock(one.at)}</time></span></li>`;
+      <span class="took">${moment(one.at, host.now())}</span></li>`;
   })}</ol></section>`;
 }
 

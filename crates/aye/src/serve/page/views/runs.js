@@ -1,12 +1,12 @@
 // Runs: a list that filters and stays up to date.
 
 import { html, repeat } from "../vendor/lit-anser.js";
-import { ago, duration, plain, visible } from "../text.js";
+import { duration, moment, plain, plural, visible } from "../text.js";
 import { runSign } from "./signs.js";
 import { startedWords } from "./started.js";
 
 const STATUSES = ["running", "queued", "waiting", "paused", "cut-off", "completed", "failed", "cancelled"];
-const STARTERS = ["terminal", "script", "assistant", "schedule", "web"];
+const STARTERS = ["terminal", "script", "assistant", "schedule", "web", "editor", "api"];
 // How many runs are read at once.
 const WANTED = 50;
 
@@ -29,6 +29,7 @@ export function runsView(host, query) {
       <div class="field"><label for="filter-by">Started by</label><input id="filter-by" type="text" autocomplete="off" .value=${filter.by} @change=${change("by")} list="starters" placeholder="a name, web, …">
         <datalist id="starters">${[...new Set([...STARTERS, ...rows.map((row) => row.starter)])].map((name) => html`<option value=${name}></option>`)}</datalist></div>
     </form>
+    ${host.store.runsBeyond ? html`<p class="note" role="status">${plural(host.store.runsBeyond, "more run")} that ${host.store.runsBeyond === 1 ? "has" : "have"} not ended: listed here as far as you read, and up to date from then on.</p>` : ""}
     ${list.error ? html`<p class="error" role="alert">${visible(list.error.message)}</p>` : ""}
     ${rows.length ? html`<ul class="list">${repeat(rows, (row) => row.run, (row) => line(row, host))}</ul>` : html`<p class="empty" role="status">${list.loading ? "Loading…" : "No runs."}</p>`}
     ${list.next ? html`<button type="button" ?disabled=${list.loading} @click=${() => load(host, list)}>${list.loading ? "Loading…" : "Older runs"}</button>` : ""}`;
@@ -44,11 +45,11 @@ function line(row, host) {
   const took = row.duration_ms ?? (row.ended ? null : host.now() - Date.parse(row.started));
   const about = [
     row.step && !row.ended ? `at ${plain(row.step)}` : "", row.waits_for ? `run ${row.waits_for} holds ${plain(row.concurrency ?? "")}` : "", row.message ? plain(row.message) : "", row.environment ? plain(row.environment) : "",
-    `started ${startedWords(row.started_by)} by ${plain(row.starter ?? row.user ?? "")}`,
+    `started ${startedWords(row.started_by, row.starter ?? row.user)}`,
   ].filter(Boolean).join(" · ");
   return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span>
     <span><span class="name">${visible(row.skill)}</span> <span class="soft mono">${row.run}</span> <span class=${sign.tone}>${sign.word}${row.waiting > 1 ? ` (${row.waiting})` : ""}</span></span>
-    <span class="when">${duration(took)} · ${ago(row.started, host.now())}</span><span class="about">${about}</span></a></li>`;
+    <span class="when">${duration(took)} · ${moment(row.started, host.now())}</span><span class="about">${about}</span></a></li>`;
 }
 
 /** The pages of a filter, as far as they were read. */
@@ -70,6 +71,8 @@ async function load(host, list) {
   try {
     const page = await host.transport.get(`/runs?${path}`);
     list.rows.push(...page.runs);
+    // From here on events keep them up to date.
+    for (const row of page.runs) if (!host.store.rows.has(row.run)) host.store.rows.set(row.run, { ...row });
     list.next = page.next;
     list.error = null;
   } catch (error) {
@@ -93,7 +96,8 @@ function merged(host, list, filter) {
     if (row.parent) continue;
     const known = rows.get(row.run);
     if (known) rows.set(row.run, row.updated >= known.updated ? { ...known, ...row } : known);
-    else if (!list.loading && row.n > (list.rows[0]?.n ?? 0)) rows.set(row.run, row);
+    // What is older than the pages read so far comes with the next one.
+    else if (!list.loading && (!list.next || row.n >= list.next)) rows.set(row.run, row);
   }
   return [...rows.values()].filter((row) => fits(row, filter)).sort((a, b) => b.n - a.n);
 }

@@ -4,8 +4,11 @@ import { html, nothing } from "../vendor/lit-anser.js";
 import { drawing } from "../graph.js";
 import { fields, values } from "../form.js";
 import { load } from "../loading.js";
-import { ago, duration, plain, plural, visible } from "../text.js";
+import { duration, moment, plain, plural, prose, visible } from "../text.js";
 import { runSign } from "./signs.js";
+
+// How many runs of a skill are listed.
+const LAST = 10;
 
 export function skillsView(host) {
   const { data, error } = load(host, "skills", () => host.transport.get("/skills"));
@@ -24,7 +27,7 @@ export function skillsView(host) {
 
 function line(one) {
   const asks = one.steps.filter((step) => step.asks).length;
-  const about = [one.description, `${plural(one.steps.length, "step")}${asks ? `, ${asks} of them ask` : ""}`, one.file, one.trusted ? "" : "its project is not trusted"].filter(Boolean).map(plain).join(" · ");
+  const about = [one.description, `${plural(one.steps.length, "step")}${asks ? `, ${asks} ${asks === 1 ? "asks" : "ask"}` : ""}`, one.file, one.trusted ? "" : "its project is not trusted"].filter(Boolean).map(plain).join(" · ");
   return html`<li><a class="item" href="#/skills/${encodeURIComponent(one.skill)}?${new URLSearchParams({ project: one.project })}"><span class="sign ${one.errors ? "bad" : "soft"}" aria-hidden="true">${one.errors ? "✗" : "▸"}</span>
     <span class="name">${visible(one.skill)}</span><span class="when">${one.errors ? html`<span class="bad">${plural(one.errors, "error")}</span>` : ""}</span><span class="about">${about}</span></a></li>`;
 }
@@ -99,7 +102,7 @@ function starter(host, skill, project, isPlanned) {
     <h3>Start</h3>
     ${skill.trusted ? "" : html`<p class="error">The project is not trusted: it can be read, and nothing of it is started. <code>aye trust</code> in its directory changes that.</p>`}
     ${fields(skill.inputs, "input", state.wrong)}
-    <div class="field"><label for="start-environment">Environment</label><input id="start-environment" name=" environment" type="text" autocomplete="off" placeholder="(none)"></div>
+    <div class="field"><label for="start-environment">Environment of the run</label><input id="start-environment" name=" environment" type="text" autocomplete="off" placeholder="(none)"></div>
     ${state.error ? html`<p class="error" role="alert">${visible(state.error.message)} ${visible(state.error.hint ?? "")}</p>` : ""}
     <div class="row"><button type="submit" class="yes" ?disabled=${blocked}>Start</button>
       <button type="button" ?disabled=${state.busy || !host.connected()} @click=${dryRun}>Dry run</button></div>
@@ -110,9 +113,9 @@ function starter(host, skill, project, isPlanned) {
 function plan(found) {
   return html`<section class="stack" aria-label="Dry run"><h3>What would happen · ${plural(found.questions, "question")}${found.end ? ` · ends in ${plain(found.end)}` : ""}</h3>
     <ol class="timeline">${found.steps.map((step, at) => html`<li class="step"><span class="soft">${at + 1}</span><span class="title">${visible(step.step)} <span class="soft small">${step.kind}</span>
-      ${step.command ? html`<small><code>${visible(step.command)}</code></small>` : ""}${step.message ? html`<small class="ask">asks: ${visible(step.message)}</small>` : ""}
+      ${step.command ? html`<small><code>${visible(step.command)}</code></small>` : ""}${step.message ? html`<small class="ask">asks: ${prose(step.message)}</small>` : ""}
       ${step.condition ? html`<small>if ${visible(step.condition)}${step.holds === false ? " (not now)" : ""}</small>` : ""}</span><span class="took">${step.timeout ?? ""}</span></li>`)}</ol>
-    ${found.warnings?.map((warning) => html`<p class="aside">${visible(warning)}</p>`)}</section>`;
+    ${found.warnings?.map((warning) => html`<p class="aside">${prose(warning)}</p>`)}</section>`;
 }
 
 function graph(host, path) {
@@ -121,12 +124,18 @@ function graph(host, path) {
 }
 
 function lastRuns(host, skill) {
-  const { data } = load(host, `runs of ${skill.skill} ${[...host.store.rows.values()].filter((row) => row.skill === skill.skill).length}`, () => host.transport.get(`/runs?${new URLSearchParams({ skill: skill.skill, limit: "10" })}`));
-  if (!data?.runs.length) return "";
-  const longest = Math.max(1, ...data.runs.map((row) => row.duration_ms ?? 0));
-  return html`<section class="stack" aria-label="Last runs"><h3>Last runs</h3><ul class="list">${data.runs.map((row) => {
+  const { data } = load(host, `runs of ${skill.skill}`, () => host.transport.get(`/runs?${new URLSearchParams({ skill: skill.skill, limit: String(LAST) })}`));
+  // As they are now, with those that began since.
+  const rows = new Map((data?.runs ?? []).map((row) => [row.run, row]));
+  for (const row of host.store.rows.values()) {
+    if (row.skill === skill.skill && !row.parent && !(rows.get(row.run)?.updated > row.updated)) rows.set(row.run, row);
+  }
+  const last = [...rows.values()].sort((a, b) => b.n - a.n).slice(0, LAST);
+  if (last.length === 0) return "";
+  const longest = Math.max(1, ...last.map((row) => row.duration_ms ?? 0));
+  return html`<section class="stack" aria-label="Last runs"><h3>Last runs</h3><ul class="list">${last.map((row) => {
     const sign = runSign(row.status);
     return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span><span><span class="mono">${row.run}</span> <span class=${sign.tone}>${sign.word}</span></span>
-      <span class="when"><meter min="0" max=${longest} value=${row.duration_ms ?? 0} aria-label="duration"></meter> ${duration(row.duration_ms)} · ${ago(row.started, host.now())}</span></a></li>`;
+      <span class="when">${row.duration_ms ? html`<meter min="0" max=${longest} value=${row.duration_ms} aria-label="duration"></meter> ${duration(row.duration_ms)} · ` : ""}${moment(row.started, host.now())}</span></a></li>`;
   })}</ul></section>`;
 }

@@ -1,7 +1,10 @@
 // What started a run, in words.
 
-const STARTED = { terminal: "at a terminal", script: "in a script", assistant: "through an assistant", schedule: "by schedule", web: "on the web page" };
+import { plain } from "../words.js";
 
-export function startedWords(by) {
-  return STARTED[by] ?? "";
+const STARTED = { terminal: "at a terminal", script: "in a script", assistant: "through an assistant", schedule: "by schedule", web: "on the web page", editor: "in an editor", api: "through the HTTP API" };
+
+/** `at a terminal by ann`. */
+export function startedWords(by, who) {
+  return [STARTED[by], who ? `by ${plain(who)}` : ""].filter(Boolean).join(" ");
 }
