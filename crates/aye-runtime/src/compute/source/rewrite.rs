@@ -26,8 +26,8 @@ pub(in super::super) const METHODS: [&str; 11] = [
     "update",
     "values",
 ];
-/// The inputs that were given.
-const GIVEN: &str = "{__k: __v for __k, __v in inputs.items() if __v is not None}";
+/// The inputs that were given; without braces, which mean something else in an f-string.
+const GIVEN: &str = "dict([(__k, __v) for __k, __v in inputs.items() if __v is not None])";
 /// Types whose methods are handed on (`key=str.lower`).
 const TYPES: [&str; 3] = ["dict", "list", "str"];
 

@@ -194,7 +194,7 @@ fn the_default_of_get_counts_for_an_input_that_was_not_given() {
 name: s
 inputs: [{ name: note }, { name: count, type: integer }]
 steps:
-  - { name: block, compute: \"result = inputs.get('note', 'none').upper() + str(inputs.get('count', 0) + 1)\" }
+  - { name: block, compute: \"result = f'{inputs.get(\\\"note\\\", \\\"none\\\")}'.upper() + str(inputs.get('count', 0) + 1)\" }
   - { name: real, python: true, compute: \"result = inputs.get('note', 'none') + str(inputs.get('count') is None)\" }
   - { name: template, command: echo, args: [\"{{ inputs.get('note', 'none') }}\"] }
   - { name: expression, command: echo, args: [\"{{ [x for x in inputs.get('note', 'none')][0] }}\"] }
