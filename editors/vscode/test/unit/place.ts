@@ -44,8 +44,12 @@ export class Place {
 
   /** A server that was started by hand; ended with the place. */
   async serve(...args: string[]): Promise<Announcement> {
-    spawn(PROGRAM, ["serve", "--listen", "127.0.0.1:0", ...args], { cwd: this.project, env: this.where.env, stdio: "ignore" });
-    return until(() => find(this.home), "the server is there");
+    const server = spawn(PROGRAM, ["serve", "--listen", "127.0.0.1:0", ...args], { cwd: this.project, env: this.where.env, stdio: "ignore" });
+    // One that is not found is not ended with the place.
+    return until(() => find(this.home), "the server is there").catch((error: unknown) => {
+      server.kill("SIGKILL");
+      throw error;
+    });
   }
 
   /** A program that is not `aye`. */
