@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    fn event(run: &RunId, kind: Value) -> Event {
+    fn event(run: &RunId, kind: &Value) -> Event {
         let mut event = json!({ "v": 1, "run": run, "seq": 1, "at": "2026-11-17T10:00:00Z" });
         event.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
         serde_json::from_value(event).unwrap()
@@ -144,7 +144,7 @@ mod tests {
     fn only_takings_up_without_progress_count() {
         let (run, other) = (RunId::from_random(1), RunId::from_random(2));
         let times = |kinds: &[Value]| {
-            let events: Vec<Event> = kinds.iter().map(|kind| event(&run, kind.clone())).collect();
+            let events: Vec<Event> = kinds.iter().map(|kind| event(&run, kind)).collect();
             times_taken_up(&run, &events)
         };
         let (alone, by_a_person) = (resumed(true), resumed(false));
@@ -158,8 +158,8 @@ mod tests {
         slept["suspended_ms"] = 5.into();
         assert_eq!(times(&[alone.clone(), slept]), 1, "its driver lived");
         // What is inside it gets further, and so does the run.
-        let inside = event(&other, failed("failure"));
-        let events = [event(&run, alone.clone()), inside, event(&run, alone)];
+        let inside = event(&other, &failed("failure"));
+        let events = [event(&run, &alone), inside, event(&run, &alone)];
         assert_eq!(times_taken_up(&run, &events), 1);
     }
 }
