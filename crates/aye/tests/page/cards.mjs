@@ -48,7 +48,7 @@ name: long
 steps:
   - name: feed
     command: cat
-    stdin: "${"all of it ".repeat(600)}"
+    stdin: "${"all of it ".repeat(7000)}"
     confirmation: { title: Feed, message: Feed it?, timeout: 1h }
 `,
 };

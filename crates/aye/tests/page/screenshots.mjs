@@ -185,6 +185,8 @@ await test(SKILLS, async (here) => {
   await batch.getByRole("button", { name: "Select all 3" }).click();
   await loaded(ann);
   await ann.setViewportSize({ width: 1100, height: 900 });
+  // The header stays where it is, and would lie over what was scrolled.
+  await ann.evaluate(() => scrollTo(0, 0));
   await batch.screenshot({ path: path.join(folder, "together.png") });
   await settled(ann);
   await batch.getByRole("button", { name: "(3)" }).first().click();

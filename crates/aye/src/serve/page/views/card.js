@@ -181,12 +181,9 @@ export function commands(question, run) {
   return blocks.some(Boolean) || !question.follows ? blocks : block(null, question.follows, facts);
 }
 
-// A script has a digest although all of it is shown; only a text of more bytes than this is shortened.
-const LONGEST_WHOLE = 4096;
-
-/** Whether the server has left out the end of a text: it says how long it was. */
+/** Whether the core has left out the end of a text, which it says there. A script has a digest although all of it is shown. */
 function isShortened(text) {
-  return Number(/… \((\d+) bytes\)$/.exec(text)?.[1] ?? 0) > LONGEST_WHOLE;
+  return /… \(the last \d+ bytes are not shown\)$/.test(text);
 }
 
 function block(place, command, facts, cut, verb = "runs") {
