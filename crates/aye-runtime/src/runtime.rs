@@ -295,6 +295,11 @@ impl Runtime {
         World { now: self.now(), names: self.names(workspace) }
     }
 
+    /// What servers said of tools that failed here.
+    pub fn tool_descriptions(&self) -> tools::Descriptions {
+        tools::Descriptions::new(&self.home, &self.settings.root)
+    }
+
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
         let trust = Trust::File(self.trust_book());
@@ -304,6 +309,7 @@ impl Runtime {
             trust,
             policy: self.granted().policy.for_run(workspace),
             run: Some(run.to_string()),
+            descriptions: Some(self.tool_descriptions()),
         };
         let read_only = self.granted().read_only.clone();
         Tools::new(&self.settings.tools, world).with_read_only(read_only)

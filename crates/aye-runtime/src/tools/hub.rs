@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::settings::{ReadOnlyTools, ToolSettings};
 
 use super::command::{self, CommandTool};
+use super::described::Descriptions;
 use super::error::ToolError;
 use super::event::ToolEvent;
 use super::launch::Launch;
@@ -54,6 +55,8 @@ pub struct World {
     pub policy: Policy,
     /// Tags the processes of servers, so that a later start finds what is left of them.
     pub run: Option<String>,
+    /// Where it is kept what servers say of tools that fail.
+    pub descriptions: Option<Descriptions>,
 }
 
 /// What a tool is: what decides what a call of it does, beside its arguments.

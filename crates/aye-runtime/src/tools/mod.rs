@@ -10,9 +10,11 @@
 //!
 //! The worker and what is behind it are the feature `tools`; without it servers are refused.
 //!
-//! Touches processes, the network and the file with agreements. Results go to the driver.
+//! Touches processes, the network, the file with agreements and, when a call fails, what its
+//! server says of the tool (`described`). Results go to the driver.
 
 mod command;
+mod described;
 mod error;
 mod event;
 mod hub;
@@ -52,6 +54,7 @@ mod watched;
 mod worker;
 
 pub use command::CommandTool;
+pub use described::{DescribedTool, Descriptions};
 pub use error::ToolError;
 pub use event::{ListedTool, ToolEvent};
 pub use hub::{Call, Definition, Reply, Tools, World};

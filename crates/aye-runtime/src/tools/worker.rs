@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::settings::ToolSettings;
 
+use super::described::{DescribedTool, Descriptions};
 use super::error::ToolError;
 use super::event::{ListedTool, ToolEvent};
 use super::hub::{Call, Order, World};
@@ -30,6 +31,7 @@ struct Shop {
     settings: ToolSettings,
     servers: BTreeMap<String, Server>,
     outbox: Outbox,
+    descriptions: Option<Descriptions>,
     /// Calls that can still be cancelled.
     open: Mutex<HashMap<u64, oneshot::Sender<()>>>,
 }
@@ -68,13 +70,14 @@ async fn serve(
     outbox: Outbox,
     mut orders: UnboundedReceiver<Order>,
 ) {
+    let descriptions = world.descriptions.clone();
     let world = Arc::new(world);
     let servers = settings.servers.iter().map(|(name, server)| {
         let server = Server::new(name, server.clone(), Arc::clone(&world), outbox.clone());
         (name.clone(), server)
     });
     let servers = servers.collect();
-    let shop = Arc::new(Shop { settings, servers, outbox, open: Mutex::default() });
+    let shop = Arc::new(Shop { settings, servers, outbox, descriptions, open: Mutex::default() });
     while let Some(order) = orders.recv().await {
         match order {
             Order::Call(call) => {
@@ -198,9 +201,16 @@ impl Shop {
             return Err(names::missing(&server, &tool, &has));
         };
         let full = format!("{server}.{tool}");
-        let arguments = schema::check_arguments(&known.schema, arguments)
-            .map_err(|problems| ToolError::arguments(&full, &problems))?;
-        link.call(&tool, arguments, id).await
+        let result = match schema::check_arguments(&known.schema, arguments) {
+            Ok(arguments) => link.call(&tool, arguments, id).await,
+            Err(problems) => Err(ToolError::arguments(&full, &problems)),
+        };
+        if let (Err(_), Some(descriptions)) = (&result, &self.descriptions) {
+            let schema = Map::clone(&known.schema);
+            let description = known.description.clone();
+            descriptions.keep(name, &DescribedTool { server, description, schema });
+        }
+        result
     }
 
     fn server(&self, name: &str) -> Result<&Server, ToolError> {

@@ -13,11 +13,11 @@ use crate::settings::Reach;
 pub struct ToolFacts {
     /// Its name, as steps call it.
     pub name: String,
-    /// Where it is defined: `[tools.NAME]`.
+    /// Where it is defined: `[tools.NAME]`, and in which file.
     pub defined: String,
     /// What it is for.
     pub description: Option<String>,
-    /// Its arguments, as a JSON schema; only its server knows those of a server's tool.
+    /// Its arguments, as a JSON schema; of a server's tool what the server said last.
     pub schema: Option<Map<String, Value>>,
     /// The program and its arguments, or the address.
     pub program: Vec<String>,
@@ -55,14 +55,18 @@ impl Runtime {
         self.granted().read_only.contains(tool)
     }
 
-    /// What is known of the tool of this name; nothing if no settings define it.
+    /// What is known of the tool of this name; nothing if no settings define it. Of
+    /// a server's tool, what the server said when a call of it failed.
     pub fn tool_facts(&self, name: &str) -> Option<ToolFacts> {
         let tools = &self.settings.tools;
-        let defined = |section: &str| format!("[tools.{section}] in aye.toml");
+        let defined = |section: &str, own: bool| match own {
+            true => format!("[tools.{section}] in the user's own config.toml"),
+            false => format!("[tools.{section}] in aye.toml"),
+        };
         if let Some(command) = tools.commands.get(name) {
             return Some(ToolFacts {
                 name: name.to_owned(),
-                defined: defined(name),
+                defined: defined(name, command.own),
                 description: command.description.clone(),
                 schema: Some(command.schema.clone()),
                 source: self.project_file(&command.argv, command.cwd.as_deref()),
@@ -70,21 +74,30 @@ impl Runtime {
                 read_only: self.is_read_only(name),
             });
         }
-        let (section, _) = name.split_once('.')?;
-        let (program, source) = match &tools.servers.get(section)?.reach {
+        let described = self.tool_descriptions().find(name);
+        let section = match name.split_once('.') {
+            Some((section, _)) => section,
+            None => described.as_ref()?.server.as_str(),
+        };
+        let server = tools.servers.get(section)?;
+        let (program, source) = match &server.reach {
             Reach::Program { argv, cwd, .. } => {
                 (argv.clone(), self.project_file(argv, cwd.as_deref()))
             }
             Reach::Http { url, .. } => (vec![url.clone()], None),
         };
+        let full = match name.contains('.') {
+            true => name.to_owned(),
+            false => format!("{section}.{name}"),
+        };
         Some(ToolFacts {
-            name: name.to_owned(),
-            defined: defined(section),
-            description: None,
-            schema: None,
+            read_only: self.is_read_only(&full),
+            name: full,
+            defined: defined(section, server.own),
+            description: described.as_ref().and_then(|tool| tool.description.clone()),
+            schema: described.as_ref().map(|tool| tool.schema.clone()),
             program,
             source,
-            read_only: self.is_read_only(name),
         })
     }
 

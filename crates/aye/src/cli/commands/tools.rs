@@ -125,6 +125,7 @@ fn tools(context: &Context) -> Tools {
         trust: Trust::File(context.trust_book()),
         policy: context.granted().policy.for_run(&context.directory),
         run: None,
+        descriptions: None,
     };
     Tools::new(&context.settings.tools, world)
 }

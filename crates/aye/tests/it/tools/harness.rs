@@ -41,7 +41,8 @@ fn environment() -> BTreeMap<String, String> {
 /// A world without a policy.
 pub(super) fn world(workspace: &Path, trust: Trust) -> World {
     let (workspace, environment) = (workspace.to_path_buf(), environment());
-    World { workspace, environment, trust, policy: Policy::default(), run: None }
+    let policy = Policy::default();
+    World { workspace, environment, trust, policy, run: None, descriptions: None }
 }
 
 impl Shop {
