@@ -15,6 +15,7 @@ use aye_runtime::usecases::{AskingRun, JournalReader};
 use super::budget;
 use super::forms::assistant_first;
 use super::handle::Handles;
+use super::report::hints_for_people;
 use super::run_status::expires;
 
 /// The answer that changes what a failed step is given.
@@ -58,7 +59,8 @@ pub(super) fn describe(
             set(name, lines.into());
         }
     }
-    set("answered_by", who(question).into());
+    let expired = runtime.now() >= expires(&asking.row, runtime);
+    set("answered_by", who(question, expired).into());
     if question.remember {
         set("remember", remember(question));
     }
@@ -72,7 +74,6 @@ pub(super) fn describe(
     if question.typed.is_some() {
         set("type_to_confirm", true.into());
     }
-    let expired = runtime.now() >= expires(&asking.row, runtime);
     set("relayable", (relayable(question) && !expired).into());
     set("advice_wanted", assistant_first(question).into());
     if let Phase::Asking { advice, .. } = &asking.state.phase
@@ -104,7 +105,7 @@ pub(super) fn describe(
         set("defined", json!({ "file": place.file, "line": line, "end_line": end_line }));
     }
     if let Some(failure) = facts.failure {
-        set("error", failure.into());
+        set("error", hints_for_people(&failure).into());
     }
     if let Some(args) = facts.args {
         set("args", args.into());
@@ -116,16 +117,65 @@ pub(super) fn describe(
         set("edits_left", left.into());
     }
     set("next", next(asking, expired, facts.edits_left, handles));
-    budget::fit(
-        payload,
-        &["tool", "variables", "known_issues", "unused_fixes", "recent_steps", "args", "advice"],
-        &["message", "command", "error"],
-    );
-    // What was not cut needs no word about it.
-    if payload.get("message").and_then(Value::as_str) == Some(whole.as_str()) {
-        payload.remove(REST);
-    }
     Ok(())
+}
+
+/// Leaves out what matters least until both the data and the text that is made of
+/// it fit; returns the text.
+pub(super) fn fit(
+    payload: &mut Map<String, Value>,
+    in_words: impl Fn(&Map<String, Value>) -> String,
+) -> String {
+    const LEAST: [&str; 16] = [
+        "tool",
+        "variables",
+        "known_issues",
+        "unused_fixes",
+        "recent_steps",
+        "memory",
+        "decisions",
+        "proposals",
+        "args",
+        "advice",
+        "remember",
+        "covers",
+        "not_covered",
+        "changed",
+        "next",
+        "options",
+    ];
+    const TEXTS: [&str; 10] = [
+        "message",
+        "command",
+        "error",
+        "note",
+        "title",
+        "shown_at",
+        "on_expiry",
+        "answered_by",
+        "environment",
+        "step",
+    ];
+    let rest = payload.get(REST).cloned();
+    let mut room = budget::WHOLE;
+    loop {
+        if let Some(rest) = &rest {
+            payload.insert(REST.to_owned(), rest.clone());
+        }
+        budget::fit(payload, room, &LEAST, &TEXTS);
+        // What was not cut needs no word about it.
+        let message = payload.get("message").and_then(Value::as_str);
+        if !message.is_some_and(|message| message.ends_with('…')) {
+            payload.shift_remove(REST);
+        }
+        let text = in_words(payload);
+        let over = text.len().saturating_sub(budget::WHOLE);
+        // The text says less than the data where it is this short.
+        if over == 0 || room < budget::WHOLE / 4 {
+            return budget::bytes(&text, budget::WHOLE);
+        }
+        room = room.saturating_sub(over.max(64));
+    }
 }
 
 /// Where the rest of a message that was cut can be read.
@@ -195,12 +245,7 @@ fn relayed_values(question: &Question) -> Vec<&str> {
 fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
     const MOST: usize = 20;
     let told = |line: String| budget::text(&line, budget::VALUE);
-    // What a yes starts is told by itself.
-    let known = |line: &String| {
-        question.follows.as_ref().is_some_and(|start| line.ends_with(&format!(": {start}")))
-    };
-    let facts = question.facts.iter().flatten().map(Fact::line);
-    let facts = facts.filter(|line| !known(line)).map(told);
+    let facts = covered(question).map(told);
     let changed = question.changed.iter().map(|change| told(change.line()));
     let not = question.not_covered.iter().cloned().map(told);
     [
@@ -208,6 +253,13 @@ fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
         ("covers", facts.take(MOST).collect()),
         ("not_covered", not.take(MOST).collect()),
     ]
+}
+
+/// What a yes covers; what it starts is told by itself.
+pub(super) fn covered(question: &Question) -> impl Iterator<Item = String> {
+    let starts = question.follows.as_ref().map(|start| format!(": {start}"));
+    let known = move |line: &String| starts.as_ref().is_some_and(|start| line.ends_with(start));
+    question.facts.iter().flatten().map(Fact::line).filter(move |line| !known(line))
 }
 
 /// How far the person may have the answer remembered; an assistant cannot.
@@ -245,8 +297,11 @@ fn told_advice(advice: &Advice, question: &Question) -> Value {
 }
 
 /// Who may answer, in words.
-fn who(question: &Question) -> String {
+fn who(question: &Question, expired: bool) -> String {
     let mut who = match &question.by {
+        By::Anyone if expired && relayable(question) => {
+            "a person, not through you: the time of this id is up".to_owned()
+        }
         By::Anyone if !relayable(question) => "a person, not through you".to_owned(),
         By::Anyone => "anyone; you may relay a person's answer".to_owned(),
         By::Human => "a person, not through you".to_owned(),
@@ -264,7 +319,7 @@ fn who(question: &Question) -> String {
     if question.typed.is_some() {
         who.push_str("; by typing a text (type_to_confirm)");
     }
-    if !question.person_only.is_empty() && relayable(question) {
+    if !question.person_only.is_empty() && relayable(question) && !expired {
         let only = question.person_only.join(", ");
         who.push_str(&format!("; not through you: {only}"));
     }
@@ -310,9 +365,10 @@ fn next(asking: &AskingRun, expired: bool, edits_left: Option<u32>, handles: &Ha
         |when: &str| json!({ "person": format!("aye answer {}", question.id), "when": when });
     let debug = call("debug_tool", json!({}), "to see how the step is written");
     let recover = question.purpose == Purpose::Recover;
+    let advised = matches!(&asking.state.phase, Phase::Asking { advice, .. } if !advice.is_empty());
     let mut calls = Vec::new();
     if !relayable(question) || expired {
-        calls.push(person(match assistant_first(question) && !expired {
+        calls.push(person(match assistant_first(question) && !expired && !advised {
             true => "send the person there, your view first (skill_advise): do not answer for them",
             false => "send the person there: do not answer for them",
         }));
@@ -321,7 +377,10 @@ fn next(asking: &AskingRun, expired: bool, edits_left: Option<u32>, handles: &Ha
         return Value::Array(calls);
     }
     if assistant_first(question) {
-        let when = "once you have looked: the person is asked; add `advice`";
+        let when = match advised {
+            true => "the person is asked, with the advice beside the question",
+            false => "once you have looked: the person is asked; add `advice`",
+        };
         calls.push(call("skill_continue", json!({}), when));
     }
     let mut values = relayed_values(question);

@@ -49,44 +49,69 @@ pub(super) fn masked(value: &Value) -> Value {
     redactor().masked(value)
 }
 
-/// Leaves out what matters least until the whole fits. `least` names lists and
-/// maps that may shrink, the first first; then texts are shortened.
-pub(super) fn fit(payload: &mut Map<String, Value>, least: &[&str], texts: &[&str]) {
-    let mut left_out = 0u64;
-    let mut shrink = |payload: &mut Map<String, Value>, name: &str| -> bool {
-        let gone = match payload.get_mut(name) {
-            Some(Value::Array(items)) => items.pop().is_some(),
-            Some(Value::Object(map)) => {
-                let last = map.keys().next_back().cloned();
-                last.is_some_and(|last| map.remove(&last).is_some())
-            }
-            _ => false,
-        };
-        left_out += u64::from(gone);
-        gone
+/// The beginning of a text, in bytes.
+pub(super) fn bytes(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+}
+
+/// Leaves out what matters least until the whole takes at most `room` bytes.
+/// `least` names lists and maps that may shrink, the first first; before the last
+/// two, what options are called and the texts are shortened.
+pub(super) fn fit(payload: &mut Map<String, Value>, room: usize, least: &[&str], texts: &[&str]) {
+    /// Texts that may not be shortened further say nothing any more.
+    const SHORTEST: usize = 40;
+    let (last, first) = match least {
+        [first @ .., a, b] => ([*a, *b], first),
+        _ => return,
     };
-    for name in least {
-        while size(payload) > WHOLE && shrink(payload, name) {}
-    }
-    if left_out > 0 {
-        payload.insert("left_out".to_owned(), left_out.into());
-    }
-    if size(payload) > WHOLE
-        && let Some(Value::Array(options)) = payload.get_mut("options")
-    {
+    shrink(payload, room, first);
+    for part in ["description", "leads_to", "label"] {
         // Every option can be chosen; what it is called has to go first.
-        for option in options.iter_mut().filter_map(Value::as_object_mut) {
-            option.remove("description");
+        if size(payload) > room
+            && let Some(Value::Array(options)) = payload.get_mut("options")
+        {
+            for option in options.iter_mut().filter_map(Value::as_object_mut) {
+                option.remove(part);
+            }
         }
     }
-    for name in texts {
-        let over = size(payload).saturating_sub(WHOLE);
-        if over == 0 {
-            break;
+    for shortest in [VALUE, SHORTEST] {
+        for name in texts {
+            let over = size(payload).saturating_sub(room);
+            if over == 0 {
+                break;
+            }
+            if let Some(Value::String(long)) = payload.get_mut(*name)
+                && long.chars().count() > shortest
+            {
+                let keep = long.chars().count().saturating_sub(over + '…'.len_utf8());
+                *long = text(long, keep.max(shortest));
+            }
         }
-        if let Some(Value::String(long)) = payload.get_mut(*name) {
-            let keep = long.chars().count().saturating_sub(over + '…'.len_utf8()).max(VALUE);
-            *long = text(long, keep);
+    }
+    shrink(payload, room, &last);
+}
+
+/// Takes the last entries of these lists and maps away, and counts them.
+fn shrink(payload: &mut Map<String, Value>, room: usize, names: &[&str]) {
+    for name in names {
+        while size(payload) > room {
+            let gone = match payload.get_mut(*name) {
+                Some(Value::Array(items)) => items.pop().is_some(),
+                Some(Value::Object(map)) => {
+                    let last = map.keys().next_back().cloned();
+                    last.is_some_and(|last| map.remove(&last).is_some())
+                }
+                _ => false,
+            };
+            if !gone {
+                break;
+            }
+            let before = payload.get("left_out").and_then(Value::as_u64).unwrap_or(0);
+            payload.insert("left_out".to_owned(), (before + 1).into());
         }
     }
 }
@@ -120,10 +145,34 @@ mod tests {
             "recent_steps": [{ "step": "one" }],
         });
         let map = payload.as_object_mut().expect("an object");
-        fit(map, &["variables", "recent_steps"], &["message"]);
+        fit(map, WHOLE, &["variables", "recent_steps", "next", "options"], &["message"]);
         assert!(size(map) <= WHOLE, "{}", size(map));
         assert_eq!(map["left_out"], 3);
         assert_eq!(map["options"], json!([{ "value": "go" }, { "value": "stop" }]));
         assert!(map["message"].as_str().is_some_and(|text| text.ends_with('…')));
+    }
+
+    #[test]
+    fn whatever_is_long_it_fits() {
+        let long = |n: usize| "é".repeat(n);
+        let list = vec![long(200); 20];
+        let many = |n: usize| -> Vec<Value> {
+            (0..n).map(|at| json!({ "value": at.to_string(), "label": long(200) })).collect()
+        };
+        let mut payload = json!({
+            "message": long(2000), "title": long(200), "options": many(500), "covers": list,
+            "changed": list, "not_covered": list, "next": many(8), "memory": list,
+        });
+        let map = payload.as_object_mut().expect("an object");
+        fit(
+            map,
+            WHOLE,
+            &["memory", "covers", "not_covered", "changed", "next", "options"],
+            &["message", "title"],
+        );
+        assert!(size(map) <= WHOLE, "{}", size(map));
+        assert!(map["left_out"].as_u64() > Some(60), "{}", map["left_out"]);
+        assert!(map["options"].as_array().is_some_and(|options| options.len() > 50), "{map:?}");
+        assert_eq!(bytes(&long(10), 9), format!("{}…", long(3)));
     }
 }

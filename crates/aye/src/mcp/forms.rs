@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use aye_core::advice::Advice;
-use aye_core::facts::{Change, Fact};
+use aye_core::facts::Change;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::Phase;
 use aye_core::question::{AnswerScope, Channel, Purpose, Question};
@@ -36,7 +36,7 @@ use super::budget;
 use super::call::Call;
 use super::handle::Handle;
 use super::outgoing::harmless;
-use super::report::refused;
+use super::report::{hint, refused};
 use super::server_state::ServerState;
 
 /// What came of asking.
@@ -254,7 +254,7 @@ impl Call<'_> {
 }
 
 fn told(error: &Error) -> String {
-    match error.hint() {
+    match hint(error) {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     }
@@ -268,7 +268,7 @@ pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
     };
     match result.action {
         ElicitationAction::Accept => match text(CHOICE) {
-            Some(choice) if choice == LOOK => Said::Look,
+            Some(choice) if choice.trim().eq_ignore_ascii_case(LOOK) => Said::Look,
             Some(value) => {
                 let remember = text(REMEMBER).map(Value::String);
                 let remember = remember.and_then(|scope| serde_json::from_value(scope).ok());
@@ -306,9 +306,9 @@ fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
         let lines: Vec<String> = question.changed.iter().map(Change::line).collect();
         parts.push(format!("Changed since the last yes:\n{}", quoted(&lines.join("\n"))));
     }
-    if let Some(facts) = &question.facts {
-        let lines: Vec<String> = facts.iter().map(Fact::line).collect();
-        parts.push(format!("A yes covers:\n{}", quoted(&lines.join("\n"))));
+    let covered: Vec<String> = asking_run::covered(question).collect();
+    if !covered.is_empty() {
+        parts.push(format!("A yes covers:\n{}", quoted(&covered.join("\n"))));
     }
     let offered = asking_run::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
@@ -337,7 +337,11 @@ fn form(asking: &AskingRun, remembers: bool) -> Option<ElicitRequestParams> {
     let message = message(&asking.run.skill, question, advice);
     let choice = match question.kind {
         AskKind::Input => {
-            json!({ "type": "string", "title": "Answer", "minLength": 1 })
+            let mut field = json!({ "type": "string", "title": "Answer", "minLength": 1 });
+            if advice.is_empty() {
+                field["description"] = format!("to hear the assistant first, write: {LOOK}").into();
+            }
+            field
         }
         AskKind::Confirm | AskKind::Choose | AskKind::Recover => {
             let mut values = asking_run::values(question);

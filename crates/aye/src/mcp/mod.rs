@@ -30,6 +30,7 @@ mod call;
 mod catalog;
 mod clients;
 mod complete;
+mod done;
 mod follow;
 mod forms;
 mod handle;

@@ -1,22 +1,20 @@
 //! What a tool answers: data for programs, and the same in few words for the
 //! model. Not every client shows a model the data.
 
-use std::collections::HashMap;
-
-use aye_core::event::EventKind;
-use aye_core::id::{QuestionId, RunId};
+use aye_core::id::RunId;
+use aye_core::journal::State;
 use aye_core::skill::InputError;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 use crate::paint::{escape_control_line, escape_control_lines};
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Lesson, OriginKind};
 use aye_runtime::question_context::{failure, recent_steps};
 use aye_runtime::usecases::{JournalReader, Overview};
 
 use super::asking_run;
 use super::budget;
+use super::done::{Done, done, for_people};
 use super::run_status::{Standing, standing};
 use super::server_state::ServerState;
 
@@ -53,7 +51,7 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
 
 /// What to do about an error, in the words of the tools. A command line is for
 /// a person, and said to be.
-fn hint(error: &Error) -> Option<String> {
+pub(super) fn hint(error: &Error) -> Option<String> {
     if let Error::Inputs(errors) = error {
         let hints = errors.iter().filter_map(|one| match one {
             InputError::Missing(name) => Some(format!("give `{name}` in `inputs`")),
@@ -78,8 +76,7 @@ fn hint(error: &Error) -> Option<String> {
     ] {
         hint = hint.replace(command, tool);
     }
-    let for_people = hint.contains("aye ") && !hint.contains("the person");
-    Some(if for_people { format!("for the person: {hint}") } else { hint })
+    Some(for_people(&hint))
 }
 
 /// Where a run stands, with what may follow.
@@ -104,28 +101,28 @@ pub(super) fn run(
         set("environment", environment.as_str().into());
     }
     if let Some(note) = note {
-        set("note", budget::text(note, 2 * budget::VALUE).into());
+        set("note", budget::text(&for_people(note), 2 * budget::VALUE).into());
     }
     if look.waiting > 1 {
         set("more_questions", (look.waiting - 1).into());
     }
-    let Done { memory, decisions } = done(journal, run)?;
+    let known = server.runtime.current_memory();
+    let Done { memory, decisions, proposals } = done(journal, run, &known)?;
     if !memory.is_empty() {
         set("memory", memory.into());
     }
     if !decisions.is_empty() {
         set("decisions", decisions.into());
     }
-    let proposed = proposals(journal, run)?;
-    if !proposed.is_empty() {
-        set("proposals", proposed.into());
+    if !proposals.is_empty() {
+        set("proposals", proposals.into());
     }
     if let Some(asking) = &look.asks {
         if !look.driven && !journal.rests(&look.row)? {
             set("driven", false.into());
         }
         asking_run::describe(&mut data, asking, &server.handles, journal, &server.runtime)?;
-        let text = asked_text(&data);
+        let text = asking_run::fit(&mut data, asked_text);
         return Ok(Told { data: Value::Object(data), text });
     }
     set("recent_steps", recent_steps(&look.state, &budget::redactor()).into());
@@ -141,7 +138,7 @@ pub(super) fn run(
         }
         Standing::Failed => {
             if let Some(step) = &look.row.step {
-                set("error", failure(&look.state, step, &budget::redactor()).into());
+                set("error", told_failure(&look.state, step).into());
             }
         }
         _ => {}
@@ -150,77 +147,18 @@ pub(super) fn run(
     Ok(Told { data: Value::Object(data), text })
 }
 
-/// What was done in a run beside its steps: the last of it.
-struct Done {
-    /// What memory and heal rules did.
-    memory: Vec<String>,
-    /// What was answered, or taken because nobody did.
-    decisions: Vec<String>,
+/// Why a step failed; the hints in it that are command lines are for people.
+pub(super) fn told_failure(state: &State, step: &str) -> String {
+    hints_for_people(&failure(state, step, &budget::redactor()))
 }
 
-fn done(journal: &JournalReader, run: &RunId) -> Result<Done, Error> {
-    const MOST: usize = 5;
-    let (mut memory, mut decisions) = (Vec::new(), Vec::new());
-    let mut steps: HashMap<QuestionId, String> = HashMap::new();
-    for (_, event) in journal.events_within(run)? {
-        match &event.kind {
-            EventKind::MemoryRecalled(what) => memory.push(what.message.clone()),
-            EventKind::MemoryLearned(what) if !what.is_silent() => {
-                memory.push(format!("learned: {}", what.message));
-            }
-            EventKind::AutoHealCompleted { step, rule, healed: true, .. } => {
-                memory.push(format!("`{rule}` repaired `{step}`"));
-            }
-            EventKind::AutoHealCompleted { step, rule, healed: false, .. } => {
-                memory.push(format!("`{rule}` did not repair `{step}`"));
-            }
-            EventKind::ConfirmationRequired(question) => {
-                steps.insert(question.id.clone(), question.step.clone());
-            }
-            EventKind::ConfirmationAnswered(one) if one.refused.is_none() => {
-                let answer = &one.answer;
-                let step = steps.get(&one.question).map_or("", String::as_str);
-                let value = answer.value.as_str().unwrap_or("***");
-                let through = answer.prompter.spoken();
-                decisions.push(format!("`{step}`: {} answered `{value}` ({through})", answer.by));
-            }
-            EventKind::ConfirmationExpired { question, applied, withdrawn: false } => {
-                let step = steps.get(question).map_or("", String::as_str);
-                let taken = match applied {
-                    Some(value) => format!("`{value}` was taken"),
-                    None => "that counted as no".to_owned(),
-                };
-                decisions.push(format!("`{step}`: nobody answered in time; {taken}"));
-            }
-            _ => {}
-        }
-    }
-    let last = |all: Vec<String>, most: usize| -> Vec<String> {
-        let first = all.len().saturating_sub(most);
-        all[first..].iter().map(|words| budget::line(words, budget::VALUE)).collect()
+/// What Aye adds to an error; what programs wrote stays as it is.
+pub(super) fn hints_for_people(error: &str) -> String {
+    let line = |line: &str| match line.trim_start().starts_with("hint: ") {
+        true => for_people(line),
+        false => line.to_owned(),
     };
-    Ok(Done { memory: last(memory, MOST), decisions: last(decisions, 3) })
-}
-
-/// Fixes that were proposed in this run: what each does, and who lets it be used.
-fn proposals(journal: &JournalReader, run: &RunId) -> Result<Vec<Value>, Error> {
-    let mut found = Vec::new();
-    for (_, event) in journal.events_within(run)? {
-        let EventKind::MemoryLearned(what) = &event.kind else { continue };
-        let lesson = what.lesson.as_deref().cloned().unwrap_or_default();
-        let Ok(Lesson::Fix { fix, .. }) = serde_json::from_value::<Lesson>(lesson) else {
-            continue;
-        };
-        if fix.from.kind == OriginKind::Person {
-            continue;
-        }
-        found.push(json!({
-            "id": fix.id,
-            "agreeing": budget::line(&fix.summary(), 2 * budget::VALUE),
-            "person": format!("aye memory agree {}", fix.id),
-        }));
-    }
-    Ok(found)
+    error.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn message(look: &Overview) -> String {
@@ -350,6 +288,7 @@ fn asked_text(data: &Map<String, Value>) -> String {
         let some = data.get(name).filter(|value| **value != json!({}));
         lines.extend(some.map(|value| format!("{name} (data): {value}")));
     }
+    lines.extend(remember(data));
     if let Some(left) = data.get("edits_left").and_then(Value::as_u64) {
         lines.push(format!("the step can be changed {left} more times"));
     }
@@ -372,6 +311,19 @@ fn asked_text(data: &Map<String, Value>) -> String {
     lines.push(format!("execution_id: {} (until {})", word("execution_id"), word("expires_at")));
     lines.extend(calls(data));
     lines.join("\n")
+}
+
+/// How far the person may have the answer remembered, as lines.
+fn remember(data: &Map<String, Value>) -> Vec<String> {
+    let Some(remember) = data.get("remember") else { return Vec::new() };
+    let person = remember.get("person").and_then(Value::as_str).unwrap_or_default();
+    let mut lines = vec![format!("the person can have the answer remembered: `{person}`")];
+    let scopes = remember.get("scopes").and_then(Value::as_object).into_iter().flatten();
+    lines.extend(scopes.map(|(scope, covers)| {
+        let covers = escape_control_line(covers.as_str().unwrap_or_default());
+        format!("- scope {scope}: {covers}")
+    }));
+    lines
 }
 
 fn run_text(data: &Map<String, Value>) -> String {

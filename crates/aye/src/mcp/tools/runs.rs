@@ -409,11 +409,17 @@ pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> 
         }
         let message = budget::line(row.message.as_deref().unwrap_or_default(), budget::VALUE);
         let id = server.handles.of_run(&row.id);
+        let part = |words: &str, value: Option<String>| {
+            value.map(|value| format!(", {words}{value}")).unwrap_or_default()
+        };
         let line = format!(
-            "- {status}: {} ({}, started {}), execution_id {id}{}{message}",
+            "- {status}: {} ({}{}{}, started {}{}), execution_id {id}{}{message}",
             row.skill,
             row.id,
+            part("environment ", row.environment.clone()),
+            part("at step ", row.step.clone().filter(|step| !step.is_empty())),
             row.started,
+            part("ended ", row.ended.map(|at| at.to_string())),
             if message.is_empty() { "" } else { ": " },
         );
         lines.push(crate::paint::escape_control_line(&line));
@@ -444,11 +450,12 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
         let message = budget::line(&row.message, budget::VALUE);
         let expires = crate::mcp::run_status::expires(row, &server.runtime);
         let may = relayable(question) && server.runtime.now() < expires;
+        let options = crate::mcp::asking_run::values(question);
         let mut shown = json!({
             "question": row.id.as_str(), "run": row.run.as_str(), "skill": row.skill, "step": row.step,
             "message": message, "relayable": may, "asked": row.asked.to_string(),
             "expires_at": expires.to_string(),
-            "options": crate::mcp::asking_run::values(question),
+            "options": options,
             "person": format!("aye answer {}", row.id),
         });
         if let Some(id) = server.handles.of_question(question) {
@@ -457,7 +464,14 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
                 true => format!("execution_id {id}"),
                 false => format!("for a person: aye answer {}", row.id),
             };
-            let line = format!("- {} · {}: {message} ({how})", row.skill, row.step);
+            let choices = match options.is_empty() {
+                true => String::new(),
+                false => format!("options {}; ", options.join(", ")),
+            };
+            let line = format!(
+                "- {} · {}: {message} ({choices}until {expires}; {how})",
+                row.skill, row.step
+            );
             lines.push(crate::paint::escape_control_line(&line));
         }
         found.push(shown);

@@ -101,6 +101,12 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
         vec![budget::line(&format!("{}: {about}", skill_name(&flow)), 5 * budget::VALUE)];
     lines.extend(flow.skill.inputs.iter().map(|spec| format!("input {}", input(spec))));
     lines.extend(flow.nodes.iter().map(|node| format!("step {}", step(&node.step))));
+    let outputs: Vec<&str> =
+        flow.skill.outputs.iter().map(|output| output.name.value.as_str()).collect();
+    if !outputs.is_empty() {
+        // Before the steps: those may be cut.
+        lines.insert(1, format!("outputs: {}", escape_control_line(&outputs.join(", "))));
+    }
     let text = budget::text(&lines.join("\n"), 4 * budget::WHOLE);
     let text = with_source(args, &whole, &mut data, text);
     Ok(Told { data, text })

@@ -218,3 +218,91 @@ fn a_client_that_shows_no_forms_has_none_to_give_back() {
     assert_eq!(got["result"]["isError"], true, "{got}");
     assert!(!desk.work().join("went").exists());
 }
+
+/// The form of a failure comes once the assistant has looked, with its advice.
+#[test]
+fn the_form_of_a_failure_comes_with_skill_continue() {
+    let failing = "
+steps:
+  - { name: check, shell: 'echo no tag >&2; exit 3', on_error: ask }
+  - { name: after, shell: touch went }";
+    for era in [Era::Legacy, Era::Modern] {
+        let desk = InboxView::with(&[("go", failing)]);
+        let mut client = Client::that_can(&desk, era, forms());
+        client.answers = vec![accept("skip")];
+        let failed = client.run("go");
+        assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
+        assert!(client.forms.is_empty(), "the assistant looks first");
+        let arguments = json!({ "execution_id": failed.id(), "advice": "It can be left out." });
+        let call = json!({ "name": "skill_continue", "arguments": arguments });
+        let got = client.request("tools/call", call.clone());
+        let (form, done) = match era {
+            Era::Legacy => (client.forms[0].clone(), got),
+            Era::Modern => {
+                assert_eq!(got["result"]["resultType"], "input_required", "{got}");
+                let form = got["result"]["inputRequests"]["answer"]["params"].clone();
+                let mut again = call;
+                again["requestState"] = got["result"]["requestState"].clone();
+                again["inputResponses"] = json!({ "answer": accept("skip") });
+                (form, client.request("tools/call", again))
+            }
+        };
+        let message = form["message"].as_str().unwrap();
+        assert!(
+            message.contains("no tag") && message.contains("| It can be left out."),
+            "{message}"
+        );
+        assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
+        assert!(desk.work().join("went").exists());
+    }
+}
+
+/// A person who wants to hear the assistant first, with a client of 2026-07-28.
+#[test]
+fn a_modern_client_can_let_the_assistant_look() {
+    let desk = InboxView::with(&[("go", GATE)]);
+    let mut client = Client::that_can(&desk, Era::Modern, forms());
+    let asked = first(&mut client);
+    let got = Got { whole: again(&mut client, &asked, &accept(LOOK))["result"].clone() };
+    assert_eq!(got.status(), "awaiting_confirmation", "{}", got.text());
+    assert!(
+        got.ok()["note"].as_str().unwrap().contains("wants to hear you first"),
+        "{}",
+        got.text()
+    );
+    assert!(!desk.work().join("went").exists());
+    let arguments = json!({ "execution_id": got.id(), "advice": "Go." });
+    let form =
+        client.request("tools/call", json!({ "name": "skill_continue", "arguments": arguments }));
+    let params = &form["result"]["inputRequests"]["answer"]["params"];
+    assert!(params["message"].as_str().unwrap().contains("| Go."), "{form}");
+    let offered = &params["requestedSchema"]["properties"]["choice"]["enum"];
+    assert_eq!(*offered, json!(["proceed", "cancel"]));
+}
+
+/// What a yes starts is said once, and a question for a text offers the assistant too.
+#[test]
+fn a_form_says_nothing_twice_and_a_text_can_wait_for_advice() {
+    let skill = "
+steps:
+  - { name: sure, confirm: { message: 'Go now?', timeout: 1h } }
+  - { name: act, command: echo, args: [once] }
+  - { name: who, input: { message: Who?, timeout: 1h }, output: name }
+  - { name: greet, shell: 'echo {{ name }} > greeted' }";
+    let desk = InboxView::with(&[("go", skill)]);
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    client.answers = vec![accept("proceed"), accept(LOOK), accept("Ana")];
+    let asks = client.run("go");
+    let gate = client.forms[0]["message"].as_str().unwrap();
+    assert_eq!(gate.matches("echo once").count(), 1, "{gate}");
+    assert!(gate.contains("A yes covers:"), "{gate}");
+    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
+    let field = &client.forms[1]["requestedSchema"]["properties"]["choice"];
+    assert!(field["description"].as_str().unwrap().contains(LOOK), "{field}");
+    assert!(asks.ok()["note"].as_str().unwrap().contains("wants to hear you first"));
+    let looked = json!({ "execution_id": asks.id(), "advice": "Ana has time." });
+    let done = client.call("skill_continue", looked);
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert!(client.forms[2]["requestedSchema"]["properties"]["choice"]["description"].is_null());
+    assert_eq!(desk.read("greeted"), "Ana\n");
+}

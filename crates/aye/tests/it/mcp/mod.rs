@@ -14,6 +14,7 @@ mod install;
 mod learning;
 mod reaching;
 mod recovering;
+mod remembering;
 mod resources;
 mod resting;
 mod running;

@@ -285,3 +285,154 @@ steps:
     let why = client.call("skill_continue", late).refused();
     assert!(why.contains(" has expired: an execution id can be used once"), "{why}");
 }
+
+/// As many and as long as a question can have: neither data nor text is longer than 4 KB,
+/// and what can be chosen is still there.
+#[test]
+fn a_pause_is_short_whatever_is_in_it() {
+    let words = "word ".repeat(60);
+    let options: Vec<String> = (0..40)
+        .map(|n| {
+            format!("        - {{ label: 'L{n} {words}', value: v{n}, description: '{words}' }}")
+        })
+        .collect();
+    let many = format!(
+        "
+inputs: [{{ name: long, default: '{words}' }}]
+steps:
+  - name: which
+    choose:
+      title: '{words}'
+      message: '{words}{words}{words} {{{{ inputs.long }}}}'
+      remember: true
+      timeout: 1h
+      options:
+{}
+  - {{ name: after, shell: 'true' }}",
+        options.join("\n")
+    );
+    let gate = format!(
+        "
+steps:
+  - name: sure
+    confirm: {{ message: '{words}', remember: true, timeout: 1h }}
+  - {{ name: act, command: echo, args: [{}] }}",
+        (0..30).map(|n| format!("'{n} {words}'")).collect::<Vec<_>>().join(", ")
+    );
+    let fails = format!(
+        "
+steps:
+  - {{ name: bad, shell: 'for n in 1 2 3 4 5 6 7 8 9; do echo \"{words}\" >&2; done; exit 1', on_error: ask }}"
+    );
+    let desk = InboxView::with(&[("many", &many), ("gate", &gate), ("fails", &fails)]);
+    let mut client = Client::new(&desk);
+    for skill in ["many", "gate", "fails"] {
+        let asks = client.run(skill);
+        let (data, text) = (asks.ok(), asks.text());
+        let size = data.to_string().len();
+        assert!(size <= 4096 && text.len() <= 4096, "{skill}: {size} {}", text.len());
+        let id = data["execution_id"].as_str().unwrap();
+        assert!(text.contains(&format!("execution_id: {id}")), "{text}");
+        let offered = data["options"].as_array().unwrap();
+        assert!(offered.iter().all(|option| option["value"].is_string()), "{data}");
+        assert_eq!(data["left_out"].is_u64(), text.contains("details were left out"), "{text}");
+    }
+    let data = client.run("many").ok();
+    assert_eq!(data["options"].as_array().unwrap().len(), 40, "{data}");
+    assert!(data["next"].as_array().is_some_and(|next| !next.is_empty()), "{data}");
+}
+
+#[test]
+fn an_id_that_has_expired_is_not_called_relayable() {
+    let ask = "
+steps:
+  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
+    let desk = InboxView::with(&[("go", ask)]);
+    desk.write("aye.toml", "[mcp]\nexpires = \"1s\"\n");
+    desk.aye(&["trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let asks = client.run("go");
+    let run = asks.ok()["run"].as_str().unwrap().to_owned();
+    let mut last = asks;
+    crate::cli::harness::until("the id expires", || {
+        let listed = client.call("run_list", json!({})).ok();
+        let id = listed["runs"][0]["execution_id"].clone();
+        last = client.call("skill_status", json!({ "execution_id": id }));
+        last.ok()["relayable"] == false
+    });
+    assert_eq!(last.ok()["run"], run.as_str());
+    let who = last.ok()["answered_by"].as_str().unwrap().to_owned();
+    assert_eq!(who, "a person, not through you: the time of this id is up");
+    assert!(!last.text().contains("you may relay"), "{}", last.text());
+    assert!(!last.ok()["next"].to_string().contains("skill_continue"), "{}", last.text());
+}
+
+/// Once advice was given, nothing asks for it again.
+#[test]
+fn advice_is_asked_for_once() {
+    let desk = InboxView::with(&[("release", RICH)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("release");
+    assert!(asks.text().contains("add `advice`"), "{}", asks.text());
+    let args = json!({ "execution_id": asks.id(), "advice": "It is fine." });
+    let advised = client.call("skill_advise", args);
+    assert!(!advised.text().contains("add `advice`"), "{}", advised.text());
+    assert!(advised.text().contains("with the advice beside the question"), "{}", advised.text());
+}
+
+#[test]
+fn lists_and_descriptions_say_in_words_what_their_data_says() {
+    let outputs = format!("{RICH}\noutputs: [{{ name: version, value: '{{{{ built }}}}' }}]");
+    let desk = InboxView::with(&[
+        ("release", &outputs),
+        ("short", "steps:\n  - { name: one, shell: 'true' }"),
+    ]);
+    let mut client = Client::new(&desk);
+    let described = client.call("skill_describe", json!({ "skill": "release" }));
+    assert!(described.text().contains("outputs: version"), "{}", described.text());
+    let inputs = json!({ "skill": "release", "environment": "stage" });
+    let asks = client.call("skill_run", inputs);
+    let open = client.call("inbox", json!({}));
+    let question = open.ok()["questions"][0].clone();
+    let text = open.text();
+    assert!(text.contains("options ship, leave"), "{text}");
+    assert!(
+        text.contains(&format!("until {}", question["expires_at"].as_str().unwrap())),
+        "{text}"
+    );
+    for _ in 0..3 {
+        assert_eq!(client.run("short").status(), "completed");
+    }
+    let runs = client.call("run_list", json!({}));
+    let text = runs.text();
+    assert!(text.contains("environment stage, at step sure, started "), "{text}");
+    let ended = runs.ok()["runs"][0]["ended"].as_str().unwrap().to_owned();
+    assert!(text.contains(&format!(", ended {ended}")), "{text}");
+    // Only those of one skill, and no more than are wanted.
+    let some = client.call("run_list", json!({ "skill": "short", "limit": 2 }));
+    let listed = some.ok()["runs"].as_array().unwrap().clone();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert!(listed.iter().all(|run| run["skill"] == "short"), "{listed:?}");
+    assert!(some.text().contains("and more"), "{}", some.text());
+    let other = client.call("run_list", json!({ "skill": "release", "limit": 2 }));
+    assert_eq!(other.ok()["runs"].as_array().unwrap().len(), 1, "{}", other.text());
+    assert_eq!(other.ok()["runs"][0]["run"], asks.ok()["run"]);
+}
+
+#[test]
+fn a_code_that_is_needed_is_named_in_the_description_and_in_the_pause() {
+    let skill = "
+steps:
+  - name: sure
+    confirm: { message: Go?, timeout: 1h, reauth: true }";
+    let desk = InboxView::with(&[("go", skill)]);
+    let mut client = Client::new(&desk);
+    let described = client.call("skill_describe", json!({ "skill": "go" }));
+    assert_eq!(described.ok()["steps"][0]["asks"]["reauth"], true, "{}", described.text());
+    let asks = client.run("go");
+    assert_eq!(asks.ok()["reauth"], true, "{}", asks.text());
+    assert_eq!(asks.ok()["relayable"], false);
+    for text in [described.text(), asks.text()] {
+        assert!(text.contains("reauth"), "{text}");
+    }
+}

@@ -164,6 +164,10 @@ fn progress_names_the_steps() {
         let shares: Vec<f64> =
             progress.iter().filter_map(|line| line["progress"].as_f64()).collect();
         assert!(shares.windows(2).all(|two| two[0] < two[1]), "it only grows: {shares:?}");
+        // Three steps, and the end: as many for every message, and never more done.
+        let totals: Vec<f64> = progress.iter().filter_map(|line| line["total"].as_f64()).collect();
+        assert_eq!(totals, vec![4.0; progress.len()], "{progress:?}");
+        assert!(shares.iter().all(|share| *share <= 4.0), "{shares:?}");
     });
 }
 

@@ -476,3 +476,22 @@ fn an_advisor_cannot_answer() {
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(place.work().join("deployed").exists());
 }
+
+/// A step that fails wants advice without saying so; what it is told has the error.
+#[test]
+fn it_is_asked_about_failures_and_its_words_are_recorded() {
+    let place = place("cat > asked.json; echo 'Use the full tag.'", "");
+    place.write(
+        "skill.yaml",
+        "name: release\nsteps:\n  \
+         - { name: pull, shell: 'echo manifest unknown >&2; exit 3', on_error: ask }\n",
+    );
+    let mut terminal = run(&place);
+    terminal.wait_for(LABEL).wait_for("┊ Use the full tag.").keys("\x1b");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    let asked: serde_json::Value = serde_json::from_str(&place.read("asked.json")).unwrap();
+    assert_eq!(asked["purpose"], "recover", "{asked}");
+    assert!(asked.to_string().contains("manifest unknown"), "{asked}");
+    let journal = place.aye(&["show", "last", "--json"]).ok();
+    assert!(journal.stdout.contains("Use the full tag."), "{}", journal.all());
+}
