@@ -91,7 +91,11 @@ impl Driver<'_> {
                 known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
             let proposed = self.proposed(&query);
             lines.extend(proposed.iter().map(|fix| self.proposal(fix)));
-            let near = self.near_misses(&query);
+            let uses = &machine.state().fixes;
+            let used = |id: &String| uses.get(id).is_some_and(|times| *times > 0);
+            let mut near = self.near_misses(&query);
+            // One that was tried in this run was used, whatever became of it since.
+            near.retain(|near| !used(&near.fix.value.id));
             lines.extend(near.iter().map(|near| self.near_miss(near)));
             self.lessons.proposed(proposed);
             self.lessons.proposed(near.into_iter().map(|near| near.fix.value.id).collect());

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{
-    Allowed, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery,
-    question_digest,
+    Allowed, COVERS, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery,
+    is_production, question_digest,
 };
 
 use super::drive::Driver;
@@ -50,6 +50,33 @@ fn recall(
         offered: &offered(question),
         allowed: allowed(question),
         now,
+    })
+}
+
+/// Why a question is asked each time although the skill lets its answer be
+/// remembered.
+fn asked_each_time(machine: &Machine, question: &Question) -> Option<String> {
+    let flow = machine.flow();
+    let step = &flow.nodes[flow.find(&question.step)?].step;
+    let recover = question.purpose == Purpose::Recover;
+    let allowed = match recover {
+        true => step.remember_recovery.is_some(),
+        false => step.question().is_some_and(|ask| ask.remember),
+    };
+    if !allowed {
+        return None;
+    }
+    let started = &machine.state().started;
+    let environment = started.environment.as_deref().filter(|name| is_production(name));
+    let record = machine.state().steps.get(&question.step);
+    Some(match environment {
+        _ if question.is_guarded() || question.secret => return None,
+        Some(environment) if recover => format!("Aye always asks in `{environment}`"),
+        _ if question.destructive => "the step is destructive".to_owned(),
+        _ if record.is_some_and(|record| record.edits.is_some()) => {
+            "the step was changed in this run".to_owned()
+        }
+        _ => "what a yes covers is not certain".to_owned(),
     })
 }
 
@@ -90,7 +117,10 @@ impl RememberedAnswer {
             now: world.now,
         };
         let obstacle = question.remember_obstacle(value, scope);
-        let obstacle = obstacle.filter(|_| question.remember).map(str::to_owned);
+        let obstacle = match question.remember {
+            true => obstacle.map(str::to_owned),
+            false => asked_each_time(machine, question),
+        };
         let kept = match obstacle {
             Some(why) => Err(why),
             None => memory
@@ -102,12 +132,14 @@ impl RememberedAnswer {
                 // Where it comes from stands with it.
                 let run = machine.state().run.to_string();
                 kept.other.insert("run".to_owned(), run.into());
+                let covers = question.remember_covers(scope);
                 let message = format!(
-                    "remembered {}: {}; `aye memory forget {}` takes it back",
+                    "remembered {}: {covers}; `aye memory forget {}` takes it back",
                     scope.reach(),
-                    question.remember_covers(scope),
                     kept.id
                 );
+                // And what it is given to: nobody asks again.
+                kept.other.insert(COVERS.to_owned(), covers.into());
                 let id = Some(kept.id.clone());
                 let lesson = Lesson::Preference { preference: Box::new(kept) }.to_value();
                 let told = Remembered::told(MemoryKind::Preference, message);
@@ -145,7 +177,10 @@ impl Driver<'_> {
                  saying for what; answer it once more and let it be remembered"
             )
         });
-        let lines: Vec<String> = line.iter().map(|line| escape_control_line(line)).collect();
+        let last = said.iter().rev().find_map(OriginalChoice::last_answer);
+        let last = last.map(|last| format!("memory: the last answer here was {last}"));
+        let lines: Vec<String> =
+            line.iter().chain(&last).map(|line| escape_control_line(line)).collect();
         self.note(id, &lines);
     }
 

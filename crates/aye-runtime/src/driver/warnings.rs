@@ -3,6 +3,8 @@
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Input};
+use aye_core::journal::{StepRecord, StepStatus};
+use aye_core::machine::Machine;
 use aye_core::skill::Action;
 use serde_json::Value;
 
@@ -64,7 +66,11 @@ impl Driver<'_> {
         let args = machine.arguments(step, &self.world()).map_or(Value::Null, Value::Object);
         let mask = |text: &str| machine.secrets().mask(text);
         let now = self.parts.clock.now();
-        let warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
+        let mut warnings = self.parts.memory.check_before(&tool, &args, &mask, now);
+        // What has to come first has come.
+        warnings.retain(|warning| {
+            warning.after.as_ref().is_none_or(|before| !has_called(machine, before))
+        });
         let Some(first) = warnings.first() else { return Ok(None) };
         let said = told(first);
         let block = first.level == Level::Block && attempt == 1;
@@ -91,6 +97,14 @@ impl Driver<'_> {
         self.apply(id, Input::Remembered { learned: false, what }, None)?;
         Ok(None)
     }
+}
+
+/// Whether a step of the run has used this tool, and it went well.
+fn has_called(machine: &Machine, tool: &str) -> bool {
+    let state = machine.state();
+    let done = |(_, record): &(&String, &StepRecord)| record.status == StepStatus::Completed;
+    let mut steps = state.steps.iter().filter(done);
+    steps.any(|(step, _)| tool_of(machine.flow(), state, step) == tool)
 }
 
 /// A warning in one line.

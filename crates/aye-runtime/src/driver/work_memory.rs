@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::compute::MemoryCall;
 use crate::error::Error;
 use crate::memory::{
-    Change, ErrorText, Keep, Lesson, NewFix, Origin, OriginKind, PROPOSED, Provenance, ToldByState,
+    ErrorText, Keep, Lesson, NewFix, Origin, OriginKind, PROPOSED, Provenance, ToldByState,
     ToldFix, View,
 };
 
@@ -73,9 +73,19 @@ impl Driver<'_> {
             .iter()
             .flat_map(|change| change.told().into_iter().map(|told| (change.key.to_string(), told)))
             .collect();
+        let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
         let written = changes.into_iter().map(|change| {
+            let (key, step) = (change.key.to_string(), step.clone());
             let message = change.summary();
-            let (id, step) = (Some(change.key.to_string()), step.clone());
+            if mask(&key) != key {
+                // The journal would have another name for it than the file.
+                let message = format!(
+                    "`{}` was not written: the name of a file of memory must not hold a secret",
+                    mask(&key)
+                );
+                return Remembered { step, ..Remembered::told(MemoryKind::State, message) };
+            }
+            let id = Some(key);
             let lesson = Lesson::State { change: Box::new(change) }.to_value();
             Remembered { id, step, lesson, ..Remembered::told(MemoryKind::State, message) }
         });
@@ -95,47 +105,62 @@ impl Driver<'_> {
         key: &str,
         told: ToldByState,
     ) -> Remembered {
-        let message = match told {
+        let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
+        let memory = &self.parts.memory;
+        let (what, proposal) = match told {
             ToldByState::Fix(fix) => return self.told_fix(id, from, fix, true),
             ToldByState::Issue(issue) => {
-                let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
-                format!(
-                    "`{key}` looks like a known issue; it is not used before you add it: \
-                     `aye memory learn --error '{}' --fix '{}'`",
-                    mask(&issue.error),
-                    mask(if issue.fix.is_empty() { &issue.cause } else { &issue.fix }),
-                )
+                let proposal = memory.issue_proposal(&issue, origin(from), &mask);
+                ("a known issue", proposal.map_err(|error| error.to_string()))
             }
-            ToldByState::Preference => format!(
-                "`{key}` looks like a remembered answer; it is not used: answer the question and \
-                 let it be remembered"
-            ),
+            ToldByState::Preference { question, entry } => {
+                let proposal = memory.answer_proposal(&question, &entry, origin(from), &mask);
+                let why = "it is not called `SKILL:STEP`, or has other fields".to_owned();
+                ("a remembered answer", proposal.ok_or(why))
+            }
+        };
+        let key = mask(key);
+        let (proposed, message, lesson) = match proposal {
+            Ok(proposal) => {
+                let name = proposal.id.clone();
+                let message = format!(
+                    "`{key}` looks like {what}: proposed as `{name}`; it is not used before a \
+                     person agrees: `aye memory agree {name}`"
+                );
+                (Some(name), message, Lesson::from(proposal).to_value())
+            }
+            Err(why) => {
+                (None, format!("`{key}` looks like {what} and is not proposed: {why}"), None)
+            }
         };
         let step = Some(from.step.clone());
-        Remembered { step, ..Remembered::told(MemoryKind::State, message) }
+        let told = Remembered::told(MemoryKind::State, message);
+        Remembered { id: proposed, step, lesson, ..told }
     }
 
     /// What a step says about an error is a proposal: shown, and never carried out.
     fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix, proposed: bool) -> Remembered {
         let machine = &self.lane(id).machine;
-        let ToldFix { tool, error, cause, fix } = told;
+        let ToldFix { tool, error, cause, fix, change, skill, step } = told;
+        // What can be carried out waits for a person, whoever says it.
+        let proposed = proposed || !change.is_empty();
+        let words: Vec<String> =
+            [cause, fix].into_iter().filter(|words| !words.is_empty()).collect();
         let new = NewFix {
             tool: Some(tool).filter(|tool| !tool.is_empty()),
-            skill: None,
-            step: None,
-            error: ErrorText::Pattern(error),
+            skill,
+            step,
+            // What varies is replaced; a regular expression says itself what does.
+            error: match error.trim().starts_with('/') {
+                true => ErrorText::Pattern(error),
+                false => ErrorText::Seen(error),
+            },
             only_for: Map::<String, Value>::new(),
-            change: Change::default(),
-            about: Some(match cause.is_empty() {
-                true => fix,
-                false => format!("{cause}: {fix}"),
-            }),
+            change,
+            about: Some(words.join(": ")).filter(|words| !words.is_empty()),
             from: Origin {
-                kind: OriginKind::Skill,
-                by: from.skill.clone(),
-                run: Some(from.run.clone()),
-                at: from.at,
                 other: proposed.then(|| (PROPOSED.to_owned(), true.into())).into_iter().collect(),
+                ..origin(from)
             },
             keep: Keep::Auto,
         };
@@ -161,5 +186,16 @@ impl Driver<'_> {
         };
         let step = Some(from.step.clone());
         Remembered { id, step, lesson, ..Remembered::told(MemoryKind::State, message) }
+    }
+}
+
+/// Which step proposes something.
+fn origin(from: &Provenance) -> Origin {
+    Origin {
+        kind: OriginKind::Skill,
+        by: from.skill.clone(),
+        run: Some(from.run.clone()),
+        at: from.at,
+        other: Map::new(),
     }
 }

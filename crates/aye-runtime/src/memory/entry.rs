@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-use super::{Fix, Issue, Memory, Placed, Preference, UsagePattern};
+use super::{Fix, Issue, Memory, OriginalEntry, Placed, Preference, Proposal, UsagePattern};
 
 /// The kinds of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -22,6 +22,8 @@ pub enum EntryKind {
     Usage,
     /// The last failures.
     Failures,
+    /// What skills propose beside fixes.
+    Proposals,
 }
 
 impl EntryKind {
@@ -33,6 +35,7 @@ impl EntryKind {
             Self::Preferences => "preferences",
             Self::Usage => "usage",
             Self::Failures => "failures",
+            Self::Proposals => "proposals",
         }
     }
 }
@@ -44,18 +47,28 @@ impl Memory {
             EntryKind::Fixes => self.fixes().iter().map(fix_json).collect(),
             EntryKind::Issues => self.issues().iter().map(issue_json).collect(),
             EntryKind::Preferences => {
-                self.preferences().iter().map(|one| preference_json(one, now)).collect()
+                let said = self.preferences();
+                let original = self.original_entries();
+                let said = said.iter().map(|one| preference_json(one, now));
+                said.chain(original.iter().map(original_json)).collect()
             }
             EntryKind::Usage => self.usage().iter().map(|one| usage_json(one, now)).collect(),
             EntryKind::Failures => {
                 self.failures().iter().map(|one| placed(one, &one.value)).collect()
             }
+            EntryKind::Proposals => self.proposals_of_skills().iter().map(proposal_json).collect(),
         }
     }
 
     /// The entry of this name, or the only one whose name begins like that.
     pub fn entry(&self, id: &str, now: Timestamp) -> Result<Value, Error> {
-        let kinds = [EntryKind::Fixes, EntryKind::Issues, EntryKind::Preferences, EntryKind::Usage];
+        let kinds = [
+            EntryKind::Fixes,
+            EntryKind::Issues,
+            EntryKind::Preferences,
+            EntryKind::Usage,
+            EntryKind::Proposals,
+        ];
         let all: Vec<Value> = kinds.into_iter().flat_map(|kind| self.entries(kind, now)).collect();
         let name = |entry: &Value| entry["id"].as_str().unwrap_or_default().to_owned();
         if let Some(found) = all.iter().find(|entry| name(entry) == id) {
@@ -107,6 +120,21 @@ pub fn issue_json(issue: &Placed<Issue>) -> Value {
 fn preference_json(one: &Placed<Preference>, now: Timestamp) -> Value {
     let mut shown = placed(one, &one.value);
     shown["expired"] = one.value.is_expired(now).into();
+    shown
+}
+
+/// An answer that the original system was told.
+fn original_json(one: &Placed<OriginalEntry>) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["original"] = true.into();
+    shown["standing"] = one.value.choice.standing().into();
+    shown
+}
+
+/// What a skill proposes.
+pub fn proposal_json(one: &Placed<Proposal>) -> Value {
+    let mut shown = placed(one, &one.value);
+    shown["agreeing"] = one.value.what.summary().into();
     shown
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::names::{Fit, tool_fits};
 use super::pattern::{Pattern, Told};
 use super::query::Query;
+use super::usage::shape;
 
 /// What the names of fixes begin with.
 pub(super) const PREFIX: &str = "fix-";
@@ -80,12 +81,26 @@ pub struct FixMatch {
     pub step: Option<String>,
     /// What the error is recognised by, as in [`Pattern`].
     pub error: String,
-    /// What these arguments have to be.
+    /// What these arguments have to be: a value, or what it looks like, with
+    /// placeholders such as `<n>` and `<hash of 7>` for what varies.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub args: Map<String, Value>,
     /// What is written there besides.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+impl FixMatch {
+    /// Whether an argument is what it has to be.
+    pub(super) fn is_arg(wanted: &Value, given: Option<&Value>) -> bool {
+        let alike = || match (wanted, given) {
+            (Value::String(wanted), Some(Value::String(given))) => {
+                wanted.contains('<') && shape(given) == *wanted
+            }
+            _ => false,
+        };
+        given == Some(wanted) || alike()
+    }
 }
 
 /// What a fix does. One, or arguments and a repair before.
@@ -270,7 +285,8 @@ impl Fix {
         does.extend(args);
         does.extend(act("instead", &self.change.replace));
         let does = match does.is_empty() {
-            true => "nothing is done".to_owned(),
+            // Words are shown, and nothing else.
+            true => format!("it says `{}`", self.about.as_deref().unwrap_or_default()),
             false => does.join(", "),
         };
         format!("when {when} fails with `{}`{only}: {does}", matches.error)
@@ -358,7 +374,7 @@ impl Fix {
             return None;
         }
         let same = |(name, value): (&String, &Value)| {
-            query.args.is_none_or(|given| given.get(name) == Some(value))
+            query.args.is_none_or(|given| FixMatch::is_arg(value, given.get(name)))
         };
         if !matches.args.iter().all(same) {
             return None;

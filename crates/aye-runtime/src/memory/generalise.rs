@@ -3,13 +3,16 @@
 
 use serde_json::{Map, Value};
 
+use super::fingerprint::fingerprint;
+use super::usage::shape;
+
 /// What a fix is made of: templates, and the values they are only for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rule {
     /// By name, as [`super::Change::args`].
     pub args: Map<String, Value>,
-    /// What the old arguments have to be: a value that says nothing about
-    /// others is only right in place of the one it was put in.
+    /// What the old arguments have to be, or look like: a value that says nothing
+    /// about others is only right in place of the one it was put in.
     pub only_for: Map<String, Value>,
 }
 
@@ -21,16 +24,21 @@ pub fn generalise(old: &Map<String, Value>, changed: &Map<String, Value>) -> Rul
         if before == Some(new) {
             continue;
         }
-        let template = match (before, new) {
-            (Some(Value::String(old)), Value::String(new)) => expression(name, old, new),
-            _ => None,
-        };
-        if template.is_none()
-            && let Some(before) = before
-        {
+        if let (Some(Value::String(old)), Value::String(new)) = (before, new) {
+            if let Some(template) = expression(name, old, new) {
+                rule.args.insert(name.clone(), template.into());
+                continue;
+            }
+            if let Some((template, like)) = around_what_varies(name, old, new) {
+                rule.args.insert(name.clone(), template.into());
+                rule.only_for.insert(name.clone(), like.into());
+                continue;
+            }
+        }
+        if let Some(before) = before {
             rule.only_for.insert(name.clone(), before.clone());
         }
-        rule.args.insert(name.clone(), template.map_or_else(|| literal(new), Value::String));
+        rule.args.insert(name.clone(), literal(new));
     }
     rule
 }
@@ -58,6 +66,28 @@ fn expression(name: &str, old: &str, new: &str) -> Option<String> {
     }
     let quoted = Value::from(front);
     Some(format!("{{{{ {args} if {args}.startswith({quoted}) else {quoted} ~ {args} }}}}"))
+}
+
+/// What was changed around the part that varies, a number or a hash, and what
+/// texts look like that the same can be done to. Nothing where the part itself
+/// was changed: what was put in its place says nothing about the next one.
+fn around_what_varies(name: &str, old: &str, new: &str) -> Option<(String, String)> {
+    let like = fingerprint(old);
+    let (front, rest) = like.split_once('<')?;
+    let (stands, back) = rest.split_once('>')?;
+    // One part, and the text as it is around it.
+    let part = old.strip_prefix(front)?.strip_suffix(back)?;
+    let (new_front, new_back) = new.split_once(part)?;
+    let plain = |text: &str| !text.contains(['{', '}', '"', '\\', '<', '\n']);
+    let same = format!("{new_front}<{stands}>{new_back}") == fingerprint(new);
+    if part.is_empty() || !same || ![front, back, new_front, new_back].into_iter().all(plain) {
+        return None;
+    }
+    let cut = |text: &str| text.chars().count();
+    let end = if back.is_empty() { String::new() } else { format!("-{}", cut(back)) };
+    let args = format!("args[{}][{}:{end}]", Value::from(name), cut(front));
+    let (before, behind) = (Value::from(new_front), Value::from(new_back));
+    Some((format!("{{{{ {before} ~ {args} ~ {behind} }}}}"), shape(old)))
 }
 
 /// A value that stays what it is when it is rendered.
@@ -112,6 +142,32 @@ mod tests {
         assert_eq!(rule(json!(1), json!(2)), (json!(2), true));
         let braces = json!("{{ \"{{ inputs.token }}\" }}");
         assert_eq!(rule(json!("a"), json!("{{ inputs.token }}")), (braces, true));
+    }
+
+    #[test]
+    fn what_varies_is_carried_over_and_masked() {
+        let map = |value: &str| Map::from_iter([("tag".to_owned(), json!(value))]);
+        for (old, new, template, like) in [
+            (
+                "release-1403",
+                "build-1403.rpm",
+                "{{ \"build-\" ~ args[\"tag\"][8:] ~ \".rpm\" }}",
+                "release-<n>",
+            ),
+            ("abc1234:old", "abc1234", "{{ \"\" ~ args[\"tag\"][0:-4] ~ \"\" }}", "<hash>:old"),
+            ("abc1234", "abc1234.tar", "{{ \"\" ~ args[\"tag\"][0:] ~ \".tar\" }}", "<hash of 7>"),
+        ] {
+            let rule = generalise(&map(old), &map(new));
+            assert_eq!(rule.args["tag"], template, "{old} {new}");
+            assert_eq!(rule.only_for["tag"], like, "{old} {new}");
+        }
+        // The short name of a commit is the beginning of its long one: the rest of it
+        // is not the rest of another.
+        for (old, new) in [("abc123", "abc123aaaaaaaaaaaaaa"), ("v1403", "v1404"), ("7", "8")] {
+            let rule = generalise(&map(old), &map(new));
+            assert_eq!(rule.only_for["tag"], old, "{old} {new}");
+            assert_eq!(rule.args["tag"], new, "{old} {new}");
+        }
     }
 
     #[test]

@@ -42,6 +42,9 @@ impl Memory {
                 format!("remove it from {}:{}", issue.file.display(), issue.line),
             ));
         }
+        if self.forget_original(id)? || self.forget_proposal(id)? {
+            return Ok(());
+        }
         match self.find_fix(id) {
             Ok(fix) => return self.forget_fix(&fix),
             Err(MemoryError::NotFound(_)) => {}

@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::fix::Fix;
 use super::memory::Memory;
 use super::preference::Preference;
+use super::proposal::Proposal;
 use super::state::StateChange;
 use super::usage::Sighting;
 
@@ -68,6 +69,11 @@ pub enum Lesson {
     State {
         /// The changes of one file.
         change: Box<StateChange>,
+    },
+    /// What a skill proposes beside a fix.
+    Proposal {
+        /// The entry.
+        proposal: Box<Proposal>,
     },
     /// A warning was wrong.
     WrongWarning {
@@ -146,6 +152,7 @@ impl Lesson {
             | Self::Failure { .. }
             | Self::Success { .. }
             | Self::State { .. }
+            | Self::Proposal { .. }
             | Self::WrongWarning { .. } => None,
         }
     }
@@ -183,6 +190,7 @@ impl Memory {
                 self.keep_failure(*failure, sighting.map(|seen| *seen), once)?;
             }
             Lesson::Success { tool, call } => self.count_success(&tool, &call, once)?,
+            Lesson::Proposal { proposal } => self.keep_proposal(*proposal, once)?,
             Lesson::WrongWarning { pattern } => self.count_wrong(&pattern, once)?,
             Lesson::State { .. } => {}
         }

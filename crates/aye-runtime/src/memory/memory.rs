@@ -22,6 +22,7 @@ use super::memory_file::MemoryFile;
 use super::original::{self, OriginalChoice};
 use super::pattern::Told;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
+use super::proposal::{self, Proposal};
 use super::query::{Layer, Placed, Query};
 use super::reading::{checked, read_fixes, read_issues, read_rules, read_usage};
 use super::usage::{UsagePattern, Warning, shapes};
@@ -51,6 +52,7 @@ pub struct Memory {
     original: Cache<(String, OriginalChoice)>,
     usage: Cache<UsagePattern>,
     failures: Cache<Failure>,
+    proposals: Cache<Proposal>,
     problems: Mutex<Vec<Problem>>,
     /// When it was last seen that nothing is known about how tools are used.
     pub(super) no_usage: Mutex<Option<Instant>>,
@@ -93,6 +95,7 @@ impl Memory {
             original: Cache::default(),
             usage: Cache::default(),
             failures: Cache::default(),
+            proposals: Cache::default(),
             problems: Mutex::default(),
             no_usage: Mutex::default(),
         }
@@ -154,6 +157,29 @@ impl Memory {
             (*fit, fix.layer, Reverse((fix.value.verified, fix.value.last_success)))
         });
         found.into_iter().map(|(_, fix)| fix).collect()
+    }
+
+    /// Every fix for an error, best first, at whatever step and in whatever skill
+    /// where the query names none.
+    pub fn fixes_wherever(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
+        let mut found = self.fixes_for(query);
+        let told = Told::new(query.error);
+        for fix in self.fixes() {
+            let matches = &fix.value.matches;
+            let there = Query {
+                skill: query.skill.or(matches.skill.as_deref()),
+                step: query.step.or(matches.step.as_deref()),
+                ..*query
+            };
+            let known = found.iter().any(|one| one.value.id == fix.value.id);
+            if !known
+                && self.is_here(fix.value.project.as_deref())
+                && fix.value.fits(&there, &told).is_some()
+            {
+                found.push(fix);
+            }
+        }
+        found
     }
 
     /// Fixes that are for this project and wait for someone to agree.
@@ -220,6 +246,21 @@ impl Memory {
         let name = format!("{skill}:{step}");
         let of_step = lists.iter().flat_map(|list| list.iter()).filter(|one| one.value.0 == name);
         of_step.map(|one| one.value.1.clone()).collect()
+    }
+
+    /// Everything that the original system was told, in either memory.
+    pub(super) fn all_original(&self) -> Vec<Placed<(String, OriginalChoice)>> {
+        let lists = self.each(&self.original, CONFIRMATIONS, original::read);
+        lists.iter().flat_map(|list| list.to_vec()).collect()
+    }
+
+    /// What skills propose, for whatever project.
+    pub(super) fn all_proposals(&self) -> Vec<Placed<Proposal>> {
+        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
+            checked(book, proposal::KEY, |_: &Proposal| Ok(()), problems)
+        };
+        let lists = self.those(&[Layer::User], &self.proposals, proposal::PROPOSED, read);
+        lists.iter().flat_map(|list| list.to_vec()).collect()
     }
 
     /// Whether such a call usually fails; the surest first. Nothing is written;

@@ -49,6 +49,7 @@ mod original;
 mod pattern;
 mod preference;
 mod prevention;
+mod proposal;
 mod query;
 mod reading;
 mod remember_choice;
@@ -62,7 +63,7 @@ mod usage;
 pub use confidence::{BLOCK, WARN, confidence};
 pub use documents::{Content, Documents, FileDocuments, InMemoryDocuments, Make, Version};
 pub use emit::emit;
-pub use entry::{EntryKind, fix_json, issue_json, usage_json};
+pub use entry::{EntryKind, fix_json, issue_json, proposal_json, usage_json};
 pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
 pub use fingerprint::fingerprint;
@@ -78,12 +79,13 @@ pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};
 pub use near_miss::NearMiss;
 pub use note::NewIssue;
-pub use original::OriginalChoice;
+pub use original::{OriginalChoice, OriginalEntry};
 pub use pattern::{BadPattern, Pattern, looks_like_regex};
 pub use preference::{
-    Allowed, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
+    Allowed, COVERS, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
     question_digest,
 };
+pub use proposal::{Proposal, Proposed};
 pub use query::{Layer, Placed, Query};
 pub use remember_choice::NewChoice;
 pub use remember_fix::{ErrorText, NewFix};

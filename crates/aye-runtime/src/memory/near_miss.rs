@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fingerprint::fingerprint;
-use super::fix::{Fix, Standing};
+use super::fix::{Fix, FixMatch, Standing};
 use super::memory::Memory;
 use super::names::tool_fits;
 use super::pattern::{Pattern, Told};
@@ -77,7 +77,7 @@ fn why_not(fix: &Fix, query: &Query<'_>, told: &Told<'_>) -> Option<String> {
     }
     let other = matches.args.iter().find_map(|(name, value)| {
         let given = query.args.and_then(|given| given.get(name));
-        (given != Some(value)).then_some((name, value, given))
+        (!FixMatch::is_arg(value, given)).then_some((name, value, given))
     });
     other.map(|(name, value, given)| match given {
         Some(given) => {

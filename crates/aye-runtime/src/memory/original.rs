@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use aye_core::digest::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory_file::MemoryFile;
 use super::preference::EnvironmentRule;
+use super::query::{Layer, Placed};
 use super::{MemoryError, Problem};
 
 /// What was said at a step.
@@ -49,6 +51,35 @@ impl OriginalChoice {
         }
     }
 
+    /// What was answered last, when, and what it was about: in words.
+    pub fn last_answer(&self) -> Option<String> {
+        let last = self.choice_history.last();
+        let text = |key: &str| last.and_then(|last| last.get(key)?.as_str()).unwrap_or_default();
+        let choice = match (text("choice"), &self.last_choice) {
+            ("", Some(choice)) => choice.as_str(),
+            ("", None) => return None,
+            (choice, _) => choice,
+        };
+        let when = text("timestamp");
+        let mut said = format!("`{choice}`");
+        if !when.is_empty() {
+            said.push_str(&format!(" on {}", when.get(..10).unwrap_or(when)));
+        }
+        if !text("context").is_empty() {
+            said.push_str(&format!(" ({})", text("context")));
+        }
+        Some(said)
+    }
+
+    /// What becomes of it, in a few words.
+    pub fn standing(&self) -> &'static str {
+        match self.auto_proceed {
+            Some(true) => "asked once more",
+            Some(false) => "always asked",
+            None => "not used",
+        }
+    }
+
     /// What was to be answered without being asked, and since when.
     pub fn wanted(&self) -> Option<(&str, &str)> {
         let choice = self.default_choice.as_deref().unwrap_or("proceed");
@@ -57,9 +88,28 @@ impl OriginalChoice {
     }
 }
 
+/// An entry of the original system, as listings have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OriginalEntry {
+    /// Its name.
+    pub id: String,
+    /// The skill whose question it was.
+    pub skill: String,
+    /// The step whose question it was.
+    pub step: String,
+    /// What was said there.
+    #[serde(flatten)]
+    pub choice: OriginalChoice,
+}
+
 /// Whether a key of the file is one of the original system.
 pub(super) fn is_original(key: &str) -> bool {
     key.split_once(':').is_some_and(|(skill, step)| !skill.is_empty() && !step.is_empty())
+}
+
+/// What an entry is called in listings.
+pub(super) fn original_id(key: &str) -> String {
+    format!("orig-{}", &digest(&[b"original", key.as_bytes()])[..8])
 }
 
 /// The entries of a file, and what is wrong with others.
@@ -97,6 +147,35 @@ fn nothing() -> OriginalChoice {
 }
 
 impl super::Memory {
+    /// What the original system was told, with its name in listings.
+    pub fn original_entries(&self) -> Vec<Placed<OriginalEntry>> {
+        let named = |one: Placed<(String, OriginalChoice)>| {
+            let (key, choice) = one.value;
+            let (skill, step) = key.split_once(':').unwrap_or((&key, ""));
+            let (skill, step) = (skill.to_owned(), step.to_owned());
+            let value = OriginalEntry { id: original_id(&key), skill, step, choice };
+            Placed { value, layer: one.layer, file: one.file, line: one.line }
+        };
+        self.all_original().into_iter().map(named).collect()
+    }
+
+    /// Forgets what the original system was told about a step; whether it was there.
+    pub(super) fn forget_original(&self, id: &str) -> Result<bool, MemoryError> {
+        let entries = self.original_entries();
+        let Some(entry) = entries.iter().find(|one| one.value.id == id) else { return Ok(false) };
+        if entry.layer == Layer::Project {
+            return Err(MemoryError::refused(
+                format!("`{id}` is shared by the project, and Aye does not change it"),
+                format!("remove it from {}:{}", entry.file.display(), entry.line),
+            ));
+        }
+        let key = format!("{}:{}", entry.value.skill, entry.value.step);
+        super::memory_file::change(self.own(), super::memory::CONFIRMATIONS, |map| {
+            let gone = map.shift_remove(&key).is_some();
+            Ok((gone, gone))
+        })
+    }
+
     /// Keeps an entry of the original system in the user's own file.
     pub(super) fn keep_original(&self, key: &str, entry: &Value) -> Result<bool, MemoryError> {
         super::memory_file::change(self.own(), super::memory::CONFIRMATIONS, |map| {

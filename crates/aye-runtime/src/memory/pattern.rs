@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::fmt;
+use std::sync::LazyLock;
 
 use aye_core::heal::{contains_words, fold};
 use regex_lite::{Regex, RegexBuilder};
@@ -116,13 +117,36 @@ pub(super) fn regex_in(written: &str) -> Option<&str> {
 /// Whether a pattern is written as a regular expression without saying so: it
 /// would be looked for as it stands.
 pub fn looks_like_regex(written: &str) -> bool {
-    let signs = [".*", ".+", "\\d", "\\s", "\\w", "\\b", "(?", "[a-z", "[A-Z", "[0-9", "[^"];
+    let signs = [".*", ".+", "(?", "[^"];
+    let is_sign = |expression: &LazyLock<Option<Regex>>| {
+        expression.as_ref().is_some_and(|expression| expression.is_match(written))
+    };
     regex_in(written).is_none()
         && (signs.iter().any(|sign| written.contains(sign))
             || written.starts_with('^')
             || written.ends_with('$') && !written.ends_with(" $")
-            || written.contains('|') && !written.contains(" | ") && !written.contains("||"))
+            || written.contains('|') && !written.contains(" | ") && !written.contains("||")
+            || is_sign(&SIGNS))
 }
+
+/// What plain text does not have: an escape; a class of characters with a range or of
+/// letters in both cases; `x?` and `x+` with more behind them; a count; a group that
+/// is repeated or has alternatives.
+static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\\[dswbDSWB.()\[\]{}+*?$^/|-]",
+        r"|\[(?:[^\]]*\w-\w[^\]]*|[a-zA-Z]{2}|[^\]\s\w]+)\][\w*+?{]",
+        r"|\[(?:Aa|Bb|Cc|Dd|Ee|Ff|Gg|Hh|Ii|Jj|Kk|Ll|Mm|Nn|Oo|Pp|Qq|Rr|Ss|Tt|Uu|Vv|Ww|Xx|Yy|Zz)\]",
+        r"|\[(?:a-z|A-Z|0-9)",
+        r"|[\w\])][?+][\w(\[]",
+        r"|\w[?] \w",
+        r"|\w\+(?:$| )",
+        r"|[\w\])]\{\d+(?:,\d*)?\}",
+        r"|\)[?*+{]",
+        r"|\([^()]*\|[^()]*\)",
+    ))
+    .ok()
+});
 
 /// The expression, and how large it is at most.
 fn compile(inner: &str) -> Result<(Regex, usize), String> {
@@ -267,6 +291,45 @@ mod tests {
         assert!(found("/var/run/", "no such file: /var/run/"));
         assert!(matches!(Pattern::new("/(/"), Err(BadPattern::Regex(..))));
         assert!(matches!(Pattern::new("/x*/"), Err(BadPattern::TooShort(_))));
+    }
+
+    #[test]
+    fn what_reads_like_an_expression_is_noticed() {
+        for written in [
+            "unauthor.*",
+            "exit \\d",
+            "colou?r",
+            "errors? found",
+            "(a|b) failed",
+            "(no )?such file",
+            "[Ee]rror in",
+            "[a-f]+ unknown",
+            "a{3}",
+            "x{2,}",
+            "foo\\.bar",
+            "lo+ng",
+            "many+",
+            "^begin",
+            "a|b",
+        ] {
+            assert!(looks_like_regex(written), "{written}");
+        }
+        for written in [
+            "manifest unknown",
+            "(exit code 1)",
+            "[ERROR] no such file",
+            "C++ compiler failed",
+            "what happened?",
+            "a | b",
+            "cost: 5$ for <n>",
+            "{name} is unknown",
+            "pod [web-1]",
+            "file (no such)",
+            "/a regular expres+ion/",
+            "~/.kube/config",
+        ] {
+            assert!(!looks_like_regex(written), "{written}");
+        }
     }
 
     #[test]

@@ -161,7 +161,15 @@ pub fn question_digest(question: &Question) -> String {
     digest(&[asked.to_string().as_bytes()])
 }
 
+/// In `other` of a preference: what it is given to again, in words.
+pub const COVERS: &str = "covers";
+
 impl Preference {
+    /// What it is given to again, in words; older ones do not say.
+    pub fn covers(&self) -> Option<&str> {
+        self.other.get(COVERS).and_then(Value::as_str)
+    }
+
     /// Whether it is over.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         now >= self.expires

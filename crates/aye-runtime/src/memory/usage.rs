@@ -46,6 +46,9 @@ pub struct UsagePattern {
     /// What prevents it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prevention: Option<String>,
+    /// A tool that prevents it when it is called before, in the same run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// How often it was seen.
     pub sightings: u64,
     /// How often such a call went well; says nothing about the others.
@@ -108,6 +111,9 @@ pub struct Warning {
     pub advice: Option<String>,
     /// What prevents it.
     pub prevention: Option<String>,
+    /// A tool that prevents it when it is called before, in the same run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// How sure that is.
     pub confidence: f64,
     /// How often it was seen.
@@ -153,7 +159,8 @@ impl UsagePattern {
                     let given = call.get(name);
                     given.is_some() && self.calls.iter().any(|known| known.get(name) == given)
                 }
-                None => self.calls.iter().any(|known| known == call),
+                // What names no argument and no call is about the tool.
+                None => self.calls.is_empty() || self.calls.iter().any(|known| known == call),
             }
     }
 
@@ -174,6 +181,7 @@ impl UsagePattern {
             parameter: self.parameter.clone(),
             advice: self.advice.clone(),
             prevention: self.prevention.clone(),
+            after: self.after.clone(),
             confidence: sure,
             sightings: self.sightings,
             last_seen: self.last_seen,
@@ -229,6 +237,7 @@ pub(super) fn learn(patterns: &mut Vec<UsagePattern>, seen: Sighting) -> String 
         calls: vec![seen.call],
         advice: seen.advice,
         prevention: seen.prevention,
+        after: None,
         sightings: 1,
         successes: 0,
         wrong: 0,
@@ -274,19 +283,23 @@ pub(super) fn parameter(error: &str, call: &BTreeMap<String, String>) -> Option<
     named.next().is_none().then(|| first.clone())
 }
 
+/// What an argument looks like once what varies is replaced.
+pub(super) fn shape(text: &str) -> String {
+    let text = text[..text.floor_char_boundary(LOOKED_AT)].trim();
+    let hex = text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if hex && !text.bytes().all(|b| b.is_ascii_digit()) {
+        return format!("<hash of {}>", text.len());
+    }
+    let fingerprinted = super::fingerprint::fingerprint(text);
+    fingerprinted[..fingerprinted.floor_char_boundary(100)].to_owned()
+}
+
 /// What arguments look like once what varies is replaced. The length of a hash
 /// stays: a short one may be the mistake.
 pub(super) fn shapes(args: &Value, mask: &dyn Fn(&str) -> String) -> BTreeMap<String, String> {
     let shape = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let text = mask(&text);
-        let text = text[..text.floor_char_boundary(LOOKED_AT)].trim();
-        let hex = text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if hex && !text.bytes().all(|b| b.is_ascii_digit()) {
-            return format!("<hash of {}>", text.len());
-        }
-        let fingerprinted = super::fingerprint::fingerprint(text);
-        fingerprinted[..fingerprinted.floor_char_boundary(100)].to_owned()
+        shape(&mask(&text))
     };
     match args {
         Value::Object(map) => {

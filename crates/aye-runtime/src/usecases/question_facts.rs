@@ -119,7 +119,10 @@ impl JournalReader {
             )
         });
         let near = memory.near_misses(&query);
-        let near = near.iter().map(|near| {
+        // One that was tried in this run was used, whatever became of it since.
+        let used = |id: &String| state.fixes.get(id).is_some_and(|times| *times > 0);
+        let near = near.iter().filter(|near| !used(&near.fix.value.id));
+        let near = near.map(|near| {
             let id = memory.short_id(&near.fix.value.id);
             format!("`{id}` was not used: {}", near.why)
         });

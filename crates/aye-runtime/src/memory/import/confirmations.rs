@@ -3,12 +3,22 @@
 use serde_json::{Map, Value};
 
 use crate::memory::Memory;
-use crate::memory::original::OriginalChoice;
+use crate::memory::original::{OriginalChoice, is_original, original_id};
 
 use super::{Became, Report};
 
+/// Whether an entry is what someone said at a step.
+pub(super) fn is_one(key: &str, entry: &Value) -> bool {
+    const SAID: [&str; 4] = ["auto_proceed", "last_choice", "choice_history", "environment_rules"];
+    is_original(key) && SAID.iter().any(|said| entry.get(said).is_some())
+}
+
 pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Report) {
     for (key, entry) in map {
+        if !is_original(key) {
+            report.pass_over(key.clone(), "it is not called `SKILL:STEP`");
+            continue;
+        }
         let choice: OriginalChoice = match serde_json::from_value(entry.clone()) {
             Ok(choice) => choice,
             Err(error) => {
@@ -41,6 +51,7 @@ pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Rep
         if !choice.choice_history.is_empty() {
             about.push_str(&format!("; {} earlier answers are kept", choice.choice_history.len()));
         }
+        about.push_str(&format!("; `{}` in memory", original_id(key)));
         report.add(key.clone(), kept, about);
     }
 }

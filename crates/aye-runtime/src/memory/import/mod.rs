@@ -90,7 +90,7 @@ impl Memory {
             fixes::import(self, &map, how, &mut report);
         } else if has("failures") || has("tool_failures") || has("auto_fixes") {
             failures::import(self, &map, how, &mut report);
-        } else if !map.is_empty() && map.keys().all(|key| super::original::is_original(key)) {
+        } else if map.iter().any(|(key, entry)| confirmations::is_one(key, entry)) {
             confirmations::import(self, &map, &mut report);
         } else if patterns::is_one(&map) {
             patterns::import(self, &map, how, &mut report);

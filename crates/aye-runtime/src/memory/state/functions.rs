@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::memory::{Query, read_mapping};
+use crate::memory::{Change, Query, read_mapping};
 
 use super::key::StateKey;
 use super::operation::{Operation, as_text};
@@ -142,12 +142,7 @@ pub(super) fn call(
             Ok(known_issues(view, &tool, &error))
         }
         F::LearnFix => {
-            view.fixes.push(ToldFix {
-                tool: given.text("tool_name")?,
-                error: given.text("error_pattern")?,
-                cause: given.text("root_cause")?,
-                fix: given.text("fix_description")?,
-            });
+            view.fixes.push(learned_fix(&given)?);
             Ok(json!(true))
         }
         F::RecordFailure => {
@@ -165,6 +160,32 @@ pub(super) fn call(
             Ok(json!(true))
         }
     }
+}
+
+fn learned_fix(given: &Given) -> Result<ToldFix, String> {
+    let some = |name: &str| -> Result<Option<String>, String> {
+        Ok(Some(given.text(name)?).filter(|text| !text.is_empty()))
+    };
+    let told = ToldFix {
+        tool: given.text("tool_name")?,
+        error: given.text("error_pattern")?,
+        cause: given.text("root_cause")?,
+        fix: given.text("fix_description")?,
+        change: Change {
+            args: given.data("args")?,
+            first: given.data("first")?,
+            replace: given.data("replace")?,
+            ..Change::default()
+        },
+        skill: some("skill")?,
+        step: some("step")?,
+    };
+    if told.cause.is_empty() && told.fix.is_empty() && told.change.is_empty() {
+        return Err("`memory.learn_tool_fix` has nothing to do: give `fix_description`, or \
+                    `args`, `first` or `replace`"
+            .to_owned());
+    }
+    Ok(told)
 }
 
 /// What a file holds; a file that is not there holds nothing.

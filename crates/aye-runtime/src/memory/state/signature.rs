@@ -110,8 +110,18 @@ static ALL: [Signature; 22] = [
     signature(
         F::LearnFix,
         &["learn_tool_fix"],
-        4,
-        &["tool_name|tool", "error_pattern|error", "root_cause|cause", "fix_description|fix"],
+        2,
+        &[
+            "tool_name|tool",
+            "error_pattern|error",
+            "root_cause|cause",
+            "fix_description|fix|about",
+            "args",
+            "first",
+            "replace",
+            "skill",
+            "step",
+        ],
     ),
     signature(
         F::RecordFailure,
@@ -215,6 +225,17 @@ impl Given {
             Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
                 Err(format!("`{name}` should be text"))
             }
+        }
+    }
+
+    /// An argument that is data of some form; the usual one if it is not given.
+    pub(super) fn data<T: serde::de::DeserializeOwned + Default>(
+        &self,
+        name: &str,
+    ) -> Result<T, String> {
+        match self.value(name) {
+            Value::Null => Ok(T::default()),
+            value => serde_json::from_value(value).map_err(|error| format!("`{name}`: {error}")),
         }
     }
 

@@ -1,21 +1,26 @@
 //! Writes below `learned/` that look like what Aye itself learns. The data is work memory as any
 //! other; what it says about errors and answers becomes a proposal at most.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::file::StateChange;
 use super::operation::Operation;
 use super::view::ToldFix;
 
 /// What a write below `learned/` says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// What helps against an error of a tool.
     Fix(ToldFix),
     /// What an error means, whatever the tool.
     Issue(ToldFix),
     /// That a question is answered by itself.
-    Preference,
+    Preference {
+        /// The question, as its file calls it: `skill:step`.
+        question: String,
+        /// What is said about it.
+        entry: Map<String, Value>,
+    },
 }
 
 impl StateChange {
@@ -27,10 +32,9 @@ impl StateChange {
         }
         for operation in &self.operations {
             match operation {
-                Operation::Write { value } | Operation::Update { value, .. } => {
-                    look(value, &mut found);
-                }
-                Operation::Append { item, .. } => look(item, &mut found),
+                Operation::Write { value } => look("", value, &mut found),
+                Operation::Update { path, value } => look(path, value, &mut found),
+                Operation::Append { item, .. } => look("", item, &mut found),
                 Operation::Remove { .. } => {}
             }
         }
@@ -38,31 +42,32 @@ impl StateChange {
     }
 }
 
-fn look(value: &Value, found: &mut Vec<Told>) {
+fn look(name: &str, value: &Value, found: &mut Vec<Told>) {
     match value {
-        Value::Array(list) => list.iter().for_each(|one| look(one, found)),
-        Value::Object(map) => match read(value) {
+        Value::Array(list) => list.iter().for_each(|one| look(name, one, found)),
+        Value::Object(map) => match read(name, map) {
             Some(told) if found.contains(&told) => {}
             Some(told) => found.push(told),
-            None => map.values().for_each(|one| look(one, found)),
+            None => map.iter().for_each(|(name, one)| look(name, one, found)),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-fn read(entry: &Value) -> Option<Told> {
+fn read(name: &str, entry: &Map<String, Value>) -> Option<Told> {
     let text = |names: &[&str]| {
-        let text = names.iter().find_map(|name| entry.get(name)?.as_str());
+        let text = names.iter().find_map(|name| entry.get(*name)?.as_str());
         text.map(str::trim).unwrap_or_default().to_owned()
     };
     if entry.get("auto_proceed").is_some_and(Value::is_boolean) {
-        return Some(Told::Preference);
+        return Some(Told::Preference { question: name.to_owned(), entry: entry.clone() });
     }
     let told = ToldFix {
         tool: text(&["tool_name", "tool"]),
         error: text(&["error_pattern", "pattern"]),
         cause: text(&["root_cause", "meaning"]),
         fix: text(&["fix_applied", "fix_description", "fix"]),
+        ..ToldFix::default()
     };
     if told.error.is_empty() || told.cause.is_empty() && told.fix.is_empty() {
         return None;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::memory::Memory;
+use crate::memory::{Change, Memory};
 
 use super::file::{Provenance, StateChange};
 use super::key::StateKey;
@@ -25,7 +25,7 @@ pub struct View {
 }
 
 /// What `learn_tool_fix` is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToldFix {
     /// The tool.
     pub tool: String,
@@ -33,8 +33,14 @@ pub struct ToldFix {
     pub error: String,
     /// Why it happens.
     pub cause: String,
-    /// What to do.
+    /// What to do, in words.
     pub fix: String,
+    /// What to do, as data; nothing where the words are all.
+    pub change: Change,
+    /// The skill, where it is only for it.
+    pub skill: Option<String>,
+    /// The step.
+    pub step: Option<String>,
 }
 
 impl View {

@@ -32,9 +32,10 @@ Examples:
   aye doctor
   aye doctor --json | jq '.clients'
 
-Tries everything for real: writes and removes a file below the home, opens the journal, runs
-programs with `--version`, starts trusted tool servers and lists their tools, and connects to
-the display. It opens no editor, dialog or advisor.
+Tries what it can try without effect: writes and removes a file below the home, opens the
+journal, runs git and well-known editors with `--version`, starts trusted tool servers and lists
+their tools, and connects to the display. Of other editors, the advisor and the commands under
+`[tools]` it only checks that the program is there: \"found, not started\".
 
 Exit codes: 0 no problem found, 1 a problem found.";
 
@@ -218,6 +219,15 @@ fn tried_out(what: &'static str, tried: Trial, hint: &'static str) -> Finding {
     }
 }
 
+/// Editors that only say which they are when they are given `--version`.
+const EDITORS: [&str; 11] =
+    ["vi", "vim", "nvim", "nano", "emacs", "micro", "hx", "helix", "kak", "code", "codium"];
+
+/// A program that is there and may do anything if it is started.
+fn not_started(path: &Path) -> String {
+    format!("{} (found, not started)", escape_control_line(&path.display().to_string()))
+}
+
 fn editor(context: &Context) -> Finding {
     let named = ["VISUAL", "EDITOR"].iter().find_map(|name| {
         let value = context.env.get(*name).filter(|value| !value.trim().is_empty())?;
@@ -227,8 +237,17 @@ fn editor(context: &Context) -> Finding {
         return Finding::new("editor", Health::Missing, "neither `VISUAL` nor `EDITOR` is set");
     };
     let program = value.split_whitespace().next().unwrap_or_default();
+    let name_of = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     match on_path(program, &context.env) {
-        Some(_) => Finding::new("editor", Health::Good, escape_control_line(&value)),
+        Some(path) if EDITORS.contains(&name_of.as_str()) => match tried::version(&path) {
+            Ok(version) => {
+                let version = version.lines().next().unwrap_or_default().to_owned();
+                Finding::new("editor", Health::Good, escape_control_line(&version))
+            }
+            Err(why) => Finding::new("editor", Health::Broken, escape_control_line(&why))
+                .hint(format!("set `{name}`")),
+        },
+        Some(path) => Finding::new("editor", Health::Good, not_started(&path)),
         None => {
             let about = format!("`{}` of `{name}` is not there", escape_control_line(program));
             Finding::new("editor", Health::Broken, about).hint(format!("set `{name}`"))
@@ -252,7 +271,7 @@ fn advisor(context: &Context) -> Finding {
         false => on_path(program, &context.env),
     };
     match found {
-        Some(path) => Finding::new(what, Health::Good, path.display().to_string()),
+        Some(path) => Finding::new(what, Health::Good, not_started(&path)),
         None => {
             let about = format!("`{}` is not there", escape_control_line(program));
             Finding::new(what, Health::Broken, about).hint("see `[advisor]` in `aye.toml`")
@@ -339,8 +358,17 @@ fn tools(context: &Context) -> Finding {
         })
         .map(|(name, _)| name.as_str())
         .collect();
-    let about =
+    if let Some((name, program)) = absent_program(context) {
+        let about =
+            format!("the program `{}` of `{name}` is not there", escape_control_line(&program));
+        return Finding::new("tools", Health::Broken, about)
+            .hint(format!("see `[tools.{name}]`: install the program, or name another"));
+    }
+    let mut about =
         format!("{}, {}", plural(servers.len(), "server"), plural(commands.len(), "command"));
+    if !commands.is_empty() {
+        about.push_str(" (found, not started)");
+    }
     let agreed_to = servers.keys().filter(|name| !waits.contains(&name.as_str()));
     let tried = super::tools::try_servers(agreed_to.cloned().collect(), context);
     let broken = tried.into_iter().find_map(|(name, found)| Some((name, found.err()?)));
@@ -359,6 +387,24 @@ fn tools(context: &Context) -> Finding {
             Finding::new("tools", Health::Missing, about).hint("`aye trust` looks at them")
         }
     }
+}
+
+/// The first command under `[tools]` whose program is not there.
+fn absent_program(context: &Context) -> Option<(String, String)> {
+    let tools = &context.settings.tools;
+    tools.commands.iter().find_map(|(name, command)| {
+        // What a template names is not known before it is called.
+        let program = command.argv.first().filter(|program| !program.contains("{{"))?;
+        let directory = match &command.cwd {
+            Some(cwd) => tools.root.join(cwd),
+            None => context.directory.clone(),
+        };
+        let path = match program.contains('/') {
+            true => directory.join(program).to_string_lossy().into_owned(),
+            false => program.clone(),
+        };
+        on_path(&path, &context.env).is_none().then(|| (name.clone(), program.clone()))
+    })
 }
 
 /// Whether assistants may start something here.
@@ -392,10 +438,16 @@ fn trust(context: &Context) -> Finding {
 fn memory(context: &Context) -> Option<Finding> {
     let memory = context.current_memory();
     let proposed = if memory.has_fixes() { memory.proposals() } else { Vec::new() };
-    let first = memory.short_id(&proposed.first()?.value.id);
-    let about = match proposed.len() {
-        1 => "1 proposed fix waits for you to agree".to_owned(),
-        many => format!("{many} proposed fixes wait for you to agree"),
+    let told = memory.proposals_of_skills();
+    let first = match (proposed.first(), told.first()) {
+        (Some(fix), _) => memory.short_id(&fix.value.id),
+        (None, Some(one)) => one.value.id.clone(),
+        (None, None) => return None,
+    };
+    let about = match (proposed.len(), told.len()) {
+        (1, 0) => "1 proposed fix waits for you to agree".to_owned(),
+        (many, 0) => format!("{many} proposed fixes wait for you to agree"),
+        (fixes, others) => format!("{} wait for you to agree", plural(fixes + others, "proposal")),
     };
     Some(
         Finding::new("memory", Health::Missing, about)

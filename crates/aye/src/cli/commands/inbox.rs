@@ -23,7 +23,7 @@ use crate::prompt::markup;
 use crate::prompt::style::Styled;
 use crate::report::{answer_command, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
-use aye_runtime::memory::Fix;
+use aye_runtime::memory::Proposed;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
 
 use super::output::{print_json, print_json_line, print_words};
@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_secs(1);
 // Options of `aye inbox`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye inbox\n  aye inbox --watch\n  \
-    aye inbox --json | jq -r '.[].question'")]
+    aye inbox --json | jq -r '.[].question // empty'")]
 pub struct InboxArgs {
     /// Keep the list up to date; on a terminal, answer from the list
     #[arg(short, long)]
@@ -137,11 +137,12 @@ pub(super) fn run(args: &InboxArgs, context: &Context) -> Result<u8, Error> {
         Some(journal) => open(journal, context)?,
         None => Vec::new(),
     };
+    let proposed = proposals(context);
     if context.json {
-        print_json(&open)?;
+        print_json(&entries(&open, &proposed))?;
     } else {
         print_words(&list(&open, context))?;
-        print_words(&proposals(context))?;
+        print_words(&proposal_lines(&proposed, context))?;
     }
     Ok(0)
 }
@@ -207,23 +208,89 @@ fn list(open: &[Waiting], context: &Context) -> String {
     text
 }
 
-/// Fixes that wait for someone to agree: after the questions, which wait for more.
-fn proposals(context: &Context) -> String {
-    let memory = context.current_memory();
-    if !memory.has_fixes() {
-        return String::new();
+/// Something in memory that waits for someone to agree, for programs.
+#[derive(Debug, Serialize)]
+struct Proposal {
+    /// Its whole name.
+    #[serde(rename = "proposal")]
+    id: String,
+    /// `fix`, `issue` or `answer`.
+    kind: &'static str,
+    /// What agreeing does.
+    message: String,
+    /// What to type to agree.
+    command: String,
+    /// The name that people type.
+    #[serde(skip)]
+    short: String,
+}
+
+impl Proposal {
+    fn new(id: &str, short: String, kind: &'static str, message: &str) -> Self {
+        let message = escape_control_line(message);
+        Self {
+            id: id.to_owned(),
+            kind,
+            message,
+            command: format!("aye memory agree {short}"),
+            short,
+        }
     }
+
+    /// What it is, in words.
+    fn words(&self) -> String {
+        let what = match self.kind {
+            "fix" => "proposed fix: ",
+            _ => "proposed by a skill: ",
+        };
+        format!("{what}{}", self.message)
+    }
+}
+
+/// An entry of the list, for programs.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Question(&'a Waiting),
+    Proposal(&'a Proposal),
+}
+
+fn entries<'a>(open: &'a [Waiting], proposed: &'a [Proposal]) -> Vec<Entry<'a>> {
+    let questions = open.iter().map(Entry::Question);
+    questions.chain(proposed.iter().map(Entry::Proposal)).collect()
+}
+
+/// What waits for someone to agree: after the questions, which wait for more.
+fn proposals(context: &Context) -> Vec<Proposal> {
+    let memory = context.current_memory();
+    let fixes = if memory.has_fixes() { memory.proposals() } else { Vec::new() };
+    let fixes = fixes.iter().map(|fix| {
+        let short = memory.short_id(&fix.value.id);
+        Proposal::new(&fix.value.id, short, "fix", &fix.value.summary())
+    });
+    let told = memory.proposals_of_skills();
+    let told = told.iter().map(|one| {
+        let kind = match &one.value.what {
+            Proposed::Issue { .. } => "issue",
+            Proposed::Answer { .. } => "answer",
+        };
+        Proposal::new(&one.value.id, one.value.id.clone(), kind, &one.value.what.summary())
+    });
+    fixes.chain(told).collect()
+}
+
+fn proposal_lines(proposed: &[Proposal], context: &Context) -> String {
     let paint = context.paint_out;
-    let line = |fix: Fix| {
-        let id = memory.short_id(&fix.id);
-        let does = escape_control_line(&fix.summary());
+    let line = |one: &Proposal| {
         format!(
-            "{} {}  proposed fix: {does}\n  aye memory agree {id}\n",
+            "{} {}  {}\n  {}\n",
             paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
-            paint.text(Tone::Strong, &id),
+            paint.text(Tone::Strong, &one.short),
+            one.words(),
+            one.command,
         )
     };
-    memory.proposals().into_iter().map(|fix| line(fix.value)).collect()
+    proposed.iter().map(line).collect()
 }
 
 /// The lines of a message: on a terminal wrapped, the first of many. A proposed
@@ -268,12 +335,15 @@ fn stream(context: &Context) -> Result<u8, Error> {
     loop {
         subscription.drain()?;
         let open = open(&journal, context)?;
-        let ids: Vec<String> = open.iter().map(|one| one.id.clone()).collect();
+        let proposed = proposals(context);
+        let names = proposed.iter().map(|one| one.id.clone());
+        let ids: Vec<String> = open.iter().map(|one| one.id.clone()).chain(names).collect();
         let changed = known.as_ref() != Some(&ids);
         if changed && context.json {
-            print_json_line(&open)?;
+            print_json_line(&entries(&open, &proposed))?;
         } else if changed {
             print_words(&list(&open, context))?;
+            print_words(&proposal_lines(&proposed, context))?;
         }
         known = Some(ids);
         while let Some(signal) = signals.next() {

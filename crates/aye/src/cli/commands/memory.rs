@@ -53,7 +53,8 @@ const AGREE: &str = "\
 Examples:
   aye memory agree fix-1a2b3c4d
 
-Shows exactly what the fix would do, and asks. Fixes that an assistant proposes or that come
+Shows exactly what the fix would do, and asks. What a skill proposes (prop-…) is agreed to in the
+same way. Fixes that an assistant proposes or that come
 with a project need this before they are used on this machine. So does a fix that failed twice
 in a row, and one whose content has changed.
 
@@ -84,8 +85,9 @@ Examples:
       --set 'image_tag={{ args.image_tag | trim }}'
 
 With `--set` or a command this adds a fix: Aye changes the arguments, or runs the command, and
-tries the step again. Without them it adds a known issue, which is only shown. `--error` is plain
-words of the error, in any case, or `/a regular expression/`.";
+tries the step again; with `--replace` the command stands in for the step. Without them it adds a
+known issue, which is only shown. `--error` is plain words of the error, in any case, or
+`/a regular expression/`.";
 
 const STATS: &str = "\
 Examples:
@@ -173,6 +175,8 @@ pub enum Kind {
     Usage,
     /// The last 100 failures
     Failures,
+    /// What skills propose beside fixes
+    Proposals,
 }
 
 impl From<Kind> for EntryKind {
@@ -183,6 +187,7 @@ impl From<Kind> for EntryKind {
             Kind::Preferences => Self::Preferences,
             Kind::Usage => Self::Usage,
             Kind::Failures => Self::Failures,
+            Kind::Proposals => Self::Proposals,
         }
     }
 }
@@ -242,6 +247,9 @@ pub struct LearnArgs {
     /// Keep it in your memory, for every project
     #[arg(long)]
     pub everywhere: bool,
+    /// Do the command after `--` in place of the step, not before it
+    #[arg(long, requires = "command", conflicts_with_all = ["set", "look_up"])]
+    pub replace: bool,
     /// A command that runs before the step is tried again
     #[arg(last = true)]
     pub command: Vec<String>,
@@ -266,6 +274,11 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
         crate::cli::say(&format!("{warning} {}\n", escape_control_line(&problem.to_string())));
     }
     done
+}
+
+/// Shows what is proposed and asks.
+pub(super) fn agree(id: &str, context: &Context) -> Result<u8, Error> {
+    agree::run(id, false, &context.current_memory(), context)
 }
 
 fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Error> {

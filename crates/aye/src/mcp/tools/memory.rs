@@ -28,13 +28,15 @@ pub(super) fn check(server: &ServerState, args: &Check) -> Result<Told, Error> {
     let memory = server.runtime.current_memory();
     let query = Query { tool: &args.tool, skill: None, step: None, error: &args.error, args: None };
     let issues = memory.known_issues(&query);
-    let fixes = memory.fixes_for(&query);
+    let fixes = memory.fixes_wherever(&query);
     let mut lines: Vec<String> =
         issues.iter().map(|(_, issue)| aye_runtime::driver::sentence(&issue.value)).collect();
     lines.extend(fixes.iter().map(|fix| {
         let about = fix.value.about.as_deref().unwrap_or("a fix without words");
         let (id, standing) = (memory.short_id(&fix.value.id), fix.value.standing().word());
-        budget::line(&format!("fix {id} ({standing}): {about}"), budget::VALUE)
+        let only = fix.value.matches.step.as_ref().map(|step| format!(", only for step `{step}`"));
+        let only = only.unwrap_or_default();
+        budget::line(&format!("fix {id} ({standing}{only}): {about}"), budget::VALUE)
     }));
     let shown = |entry: Value| budget::masked(&entry);
     let data = json!({

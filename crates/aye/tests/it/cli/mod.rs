@@ -16,6 +16,7 @@ mod concurrency;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod covers;
 pub(crate) mod detach;
+mod doctor;
 mod dry_run;
 mod endings;
 mod event_page;

@@ -34,7 +34,50 @@ fn a_hundred_processes_learning_at_once_lose_nothing() -> Outcome {
     let tools: BTreeSet<_> =
         memory.fixes().into_iter().filter_map(|fix| fix.value.matches.tool).collect();
     assert_eq!(tools.len(), MANY);
+    assert_eq!(memory.fixes().len(), MANY, "none is there twice");
     assert_eq!(memory.preferences().len(), MANY);
+    assert!(memory.problems().is_empty());
+    Ok(())
+}
+
+#[test]
+fn of_a_hundred_processes_every_third_is_killed_and_nothing_is_lost_or_doubled() -> Outcome {
+    const MANY: usize = 100;
+    let place = tempfile::tempdir()?;
+    let mut learners = (0..MANY)
+        .map(|number| Learner::start("learn", place.path(), number))
+        .collect::<Result<Vec<_>, _>>()?;
+    for learner in &mut learners {
+        assert_eq!(learner.hear()?.as_deref(), Some("ready"));
+    }
+    for learner in &mut learners {
+        learner.go()?;
+    }
+    // Each third dies while the others wait for the lock or hold it.
+    let mut acknowledged = Vec::new();
+    for (number, learner) in learners.iter_mut().enumerate() {
+        if number % 3 == 0 {
+            learner.kill()?;
+        }
+        if learner.hear()?.as_deref() == Some("learned") {
+            acknowledged.push(format!("tool{number}"));
+        }
+    }
+    assert!(acknowledged.len() >= MANY - MANY.div_ceil(3), "{}", acknowledged.len());
+    let memory = memory(place.path());
+    let kept: Vec<String> =
+        memory.fixes().into_iter().filter_map(|fix| fix.value.matches.tool).collect();
+    let different: BTreeSet<&String> = kept.iter().collect();
+    assert_eq!(different.len(), kept.len(), "none is there twice");
+    let lost: Vec<_> = acknowledged.iter().filter(|tool| !different.contains(tool)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    let preferences = memory.preferences().len();
+    assert!((acknowledged.len()..=kept.len()).contains(&preferences), "{preferences}");
+    let failures = memory.failures();
+    let errors: BTreeSet<_> = failures.iter().map(|one| one.value.error.clone()).collect();
+    assert_eq!(errors.len(), failures.len(), "none is there twice");
+    let sightings = usize::try_from(memory.usage()[0].value.sightings)?;
+    assert!((acknowledged.len()..=failures.len()).contains(&sightings), "{sightings}");
     assert!(memory.problems().is_empty());
     Ok(())
 }

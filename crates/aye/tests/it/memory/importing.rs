@@ -213,3 +213,104 @@ fn several_answers_of_one_step_stand_side_by_side() {
     let kept = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
     assert_eq!(kept["preferences"].as_array().map(Vec::len), Some(2), "{kept}");
 }
+
+const SEQUENCE: &str = "
+usage_patterns:
+  - tool: deploy
+    error_category: WORKFLOW_SEQUENCE
+    mistake_pattern: {error_regex: not reserved|no namespace}
+    root_cause: nothing was reserved
+    prevention_steps: [{action: call_first, tool: reserve, reason: it needs a namespace}]
+    observations: 30
+    last_seen: '2099-01-01T00:00:00'
+  - tool: deploy
+    error_category: PARAMETER_FORMAT
+    mistake_pattern: {error_regex: bad tag, parameter: tag}
+    observations: 30
+";
+
+/// \"Call X first\" names no parameter: it warns where X was not called.
+#[test]
+fn what_has_to_be_called_first_is_warned_about_where_it_was_not() {
+    let place = Place::new();
+    place.write(
+        "aye.toml",
+        "[tools.deploy]\ncommand = ['true']\n[tools.reserve]\ncommand = ['true']\n",
+    );
+    place.aye(&["trust", "--yes"]).ok();
+    let lines = import(&place, &[("usage_patterns.yaml", SEQUENCE)]);
+    let about = |at: usize| lines[at].2.as_str();
+    assert!(about(0).contains("warns where `reserve` was not called before"), "{lines:#?}");
+    let words = "`not reserved|no namespace` is an expression: errors are compared with the words \
+                 `not reserved or no namespace`";
+    assert!(about(0).contains(words), "{lines:#?}");
+    assert!(about(1).contains("which values of `tag` are wrong"), "{lines:#?}");
+    place.write("bare.yaml", "name: bare\nsteps:\n  - { name: go, tool: deploy }\n");
+    place.write(
+        "first.yaml",
+        "name: first\nsteps:\n  - { name: take, tool: reserve }\n  - { name: go, tool: deploy }\n",
+    );
+    let said = place.aye(&["run", "bare.yaml"]).ok().all();
+    assert!(said.contains("call `reserve` first (it needs a namespace)"), "{said}");
+    let said = place.aye(&["run", "first.yaml"]).ok().all();
+    assert!(!said.contains("usually fails"), "{said}");
+}
+
+/// What was imported is listed, shown with its history, and can be taken back; an entry that
+/// is not one of these is named.
+#[test]
+fn imported_answers_are_entries_like_any_other() {
+    let place = Place::new();
+    place.write("rel.yaml", &skill("rel"));
+    let odd = format!("{CONFIRMATIONS}metadata: {{version: 2}}\n");
+    let lines = import(&place, &[("confirmations.yaml", &odd)]);
+    let last = lines.last().unwrap();
+    assert_eq!((last.0.as_str(), last.1.as_str()), ("metadata", "passed_over"), "{lines:#?}");
+    assert!(last.2.contains("not called `SKILL:STEP`"), "{lines:#?}");
+    let known = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    let known = known["preferences"].as_array().unwrap().clone();
+    let rel = known.iter().find(|one| one["skill"] == "rel").unwrap_or_else(|| panic!("{known:?}"));
+    assert_eq!((&rel["step"], &rel["standing"]), (&json!("gate"), &json!("always asked")));
+    let id = rel["id"].as_str().unwrap().to_owned();
+    let listed = place.aye(&["memory", "list"]).ok().stdout;
+    let line = listed.lines().find(|line| line.contains(&id)).unwrap_or_else(|| panic!("{listed}"));
+    assert!(line.contains("always asked") && line.contains("`proceed` on 2024-01-15"), "{line}");
+    let shown = place.aye(&["memory", "show", &id]).ok().stdout;
+    assert!(shown.contains("SHA abc123"), "history with its context: {shown}");
+    // The question tells what was answered before, and about what.
+    let ran = place.aye(&["run", "rel.yaml"]);
+    assert!(
+        ran.all().contains("the last answer here was `proceed` on 2024-01-15 (SHA abc123)"),
+        "{}",
+        ran.all()
+    );
+    place.aye(&["memory", "forget", &id]).ok();
+    assert!(!place.aye(&["memory", "list"]).ok().stdout.contains(&id));
+    assert_eq!(place.aye(&["memory", "forget", &id]).code, 3);
+    let ran = place.aye(&["run", "rel.yaml"]);
+    assert!(!ran.all().contains("the last answer here"), "{}", ran.all());
+}
+
+/// What a remembered answer is given to again is said before, and afterwards too.
+#[test]
+fn what_an_answer_covers_is_listed() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: tag, required: true }]\nsteps:\n\
+         \x20 - name: go\n    command: echo\n    args: ['{{ inputs.tag }}']\n    confirmation: { message: Go?, remember: { any: [inputs.tag] } }\n",
+    );
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "tag=a"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap().to_owned();
+    place.aye(&["answer", &question, "yes", "--remember", "step", "--resume"]).ok();
+    let covers = "this question at this step, with any `tag`, for 30 days";
+    for command in [&["memory", "list"][..], &["memory", "list", "preferences", "--json"]] {
+        let shown = place.aye(command).ok().stdout;
+        assert!(shown.contains(covers), "{command:?}: {shown}");
+    }
+    let kept = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    // Who said it, and in which run.
+    assert_eq!(kept["preferences"][0]["run"], place.last().as_str(), "{kept}");
+    assert!(kept["preferences"][0]["by"].as_str().is_some_and(|by| !by.is_empty()), "{kept}");
+}

@@ -174,11 +174,20 @@ fn four_weeks_with_other_values_than_those_it_learned_from() {
         in_week(&place, 4, &["answer", &question(&place), "abort", "--resume"]);
     }
     assert!(said.contains("failed twice in a row and is not used any more"), "{said}");
+    assert!(!said.contains("it was not used"), "it was tried in that run: {said}");
     let ran = run(&place, 4, "web", "0aa333");
     assert_eq!(ran.code, 6, "{}", ran.all());
     assert!(!has(&place, "auto_heal_triggered"));
     assert!(ran.all().contains("it was not used: it failed twice in a row"), "{}", ran.all());
     assert!(place.aye(&["memory", "list"]).ok().stdout.contains("suspended"));
+    // Week by week: what was repaired, and what did not help.
+    let counted = in_week(&place, 4, &["memory", "stats", "--json"]).ok().json();
+    let weeks = counted["weeks"].as_array().unwrap();
+    let count = |name: &str| -> Vec<u64> {
+        weeks.iter().map(|week| week[name].as_u64().unwrap_or_default()).collect()
+    };
+    assert_eq!(count("heals"), [0, 1, 0, 0], "{counted}");
+    assert_eq!(count("failed_fixes"), [0, 0, 0, 2], "{counted}");
 }
 
 #[test]

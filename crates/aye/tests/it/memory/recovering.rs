@@ -69,6 +69,8 @@ fn an_answer_for_an_error_is_given_again_to_that_error_alone() {
     assert_eq!(run(&place, "31", &["--environment", "production"]).code, 6);
     let refused = answer(&place, &["skip", "--remember"]);
     assert!(refused.stderr.contains("the answer counts, but"), "{}", refused.all());
+    assert!(refused.stderr.contains("Aye always asks in `production`"), "{}", refused.all());
+    assert!(!refused.stderr.contains("does not say"), "{}", refused.all());
     let id = preferences(&place)[0]["id"].as_str().unwrap().to_owned();
     assert!(place.aye(&["memory", "show", &id]).ok().stdout.contains("error"));
     place.aye(&["memory", "forget", &id]).ok();

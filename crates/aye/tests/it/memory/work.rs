@@ -347,3 +347,41 @@ fn what_looks_like_learned_by_aye_is_a_proposal_at_most() {
     let known = place.aye(&["memory", "list", "--json"]).ok().json();
     assert_eq!(known["fixes"][0]["standing"], "prose", "{known}");
 }
+
+/// Names of the original system that no skill of the corpus calls, and what they do.
+#[test]
+fn names_of_the_original_system_do_what_theirs_did() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    place.aye(&["trust", "--yes"]).ok();
+    skill(
+        &place,
+        "one",
+        "memory.save_shared_context({'issue': 'AB-1'})\n\
+         memory.add_active_issue('AB-1', 'Fix it')\n\
+         memory.record_tool_failure('deploy', 'manifest unknown', {'tag': 'abc'})\n\
+         memory.write('knowledge/developer/shop', {'gotchas': {'db': 'slow'}})\n\
+         seen = memory.load_shared_context()\n\
+         result = [seen['issue'], memory.get_active_issues()[0]['key'], memory.knowledge_query('shop', 'gotchas')]\n",
+    );
+    place.aye(&["run", "one.yaml"]).ok();
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    let events = shown["events"].as_array().unwrap();
+    let done = events.iter().find(|event| event["type"] == "step_completed").unwrap();
+    assert_eq!(done["value"], json!(["AB-1", "AB-1", { "db": "slow" }]), "{done}");
+    assert_eq!(plain(&place, "shared_context")["context"], json!({ "issue": "AB-1" }));
+    assert!(plain(&place, "shared_context")["expires_at"].is_string());
+    let failed = plain(&place, "learned/tool_failures")["failures"][0].clone();
+    assert_eq!((&failed["tool"], &failed["context"]), (&json!("deploy"), &json!({ "tag": "abc" })));
+    assert_eq!(plain(&place, "current_work")["active_issues"][0]["summary"], "Fix it");
+    // What another run left is read, as a tool too.
+    place.write(
+        "two.yaml",
+        "name: two\nsteps:\n\
+         \x20 - { name: ask, tool: knowledge_query, args: { project: shop, section: gotchas }, output: known }\n\
+         \x20 - { name: old, compute: \"result = memory.load_shared_context()['issue']\", output: issue }\n\
+         outputs: [{ name: all, value: '{{ known.db }} {{ issue }}' }]\n",
+    );
+    let ran = place.aye(&["run", "two.yaml", "--json"]).ok();
+    assert!(ran.stdout.contains("slow AB-1"), "{}", ran.all());
+}

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 use crate::cli::commands::answer::{self, AnswerArgs, Came};
 use crate::cli::commands::drive::warn;
-use crate::cli::commands::{confirm, output};
+use crate::cli::commands::{confirm, memory, output};
 use crate::cli::{Context, report_error};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
@@ -14,7 +14,7 @@ use aye_runtime::error::Error;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::usecases::RunRow;
 
-use super::{Waiting, catch_signals, open, since};
+use super::{Proposal, Waiting, catch_signals, open, proposals, since};
 
 /// From so many seconds on, what is left stands out.
 const SOON: i64 = 60;
@@ -51,9 +51,13 @@ fn work(first: InboxView, context: &Context) -> Result<u8, Error> {
         match browse(desk, &mut mark, context)? {
             Left::Enough => return Ok(0),
             Left::Stopped(signal) => return Ok(u8::try_from(signal.exit_code()).unwrap_or(1)),
-            Left::For(question) => {
+            Left::For(id) => {
+                let settled = match proposals(context).iter().any(|one| one.id == id) {
+                    true => memory::agree(&id, context).map(|_| None),
+                    false => settle(&id, context),
+                };
                 // What goes wrong with one is no reason to leave the others.
-                match settle(&question, context) {
+                match settled {
                     Ok(None) => {}
                     Ok(Some(code)) => return Ok(code),
                     Err(error) => report_error(&error, context.json, context.paint_err),
@@ -79,8 +83,9 @@ fn browse(
     let mut signals = catch_signals()?;
     loop {
         subscription.drain()?;
-        let items: Vec<Item> =
+        let mut items: Vec<Item> =
             open(&journal, context)?.iter().map(|one| item(one, context)).collect();
+        items.extend(proposals(context).iter().map(proposed));
         if !items.iter().any(|item| Some(&item.id) == mark.as_ref()) {
             *mark = items.first().map(|item| item.id.clone());
         }
@@ -106,6 +111,11 @@ fn browse(
             }
         }
     }
+}
+
+/// Something that waits for someone to agree.
+fn proposed(one: &Proposal) -> Item {
+    Item { id: one.id.clone(), asked: one.words(), note: one.command.clone(), soon: false }
 }
 
 fn item(one: &Waiting, context: &Context) -> Item {

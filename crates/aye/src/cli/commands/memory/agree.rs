@@ -9,10 +9,15 @@ use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, shell_word};
 use crate::prompt::Escape;
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Act, Fix, Memory, OriginKind, Placed, Standing, fix_json};
+use aye_runtime::memory::{
+    Act, Fix, Memory, OriginKind, Placed, Proposal, Standing, fix_json, proposal_json,
+};
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
     context.require_person("agree to a fix")?;
+    if let Some(proposal) = memory.find_proposal(name) {
+        return proposed(&proposal, yes, memory, context);
+    }
     // A short name may be someone else's by the time a script runs.
     if yes && !Fix::is_full_id(name) {
         return Err(Error::usage(
@@ -41,7 +46,45 @@ pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> 
     }
     memory.agree_to_fix(&fix, &context.driver().user, context.now())?;
     let fix = memory.find_fix(&fix.value.id)?;
-    done(&fix, &format!("{id} is used from now on"), context)
+    // Words are never carried out.
+    let done_with = if fix.value.change.is_empty() { "shown" } else { "used" };
+    done(&fix, &format!("{id} is {done_with} from now on"), context)
+}
+
+/// Agrees to what a skill wrote where Aye keeps its own.
+fn proposed(
+    placed: &Placed<Proposal>,
+    yes: bool,
+    memory: &Memory,
+    context: &Context,
+) -> Result<u8, Error> {
+    let proposal = &placed.value;
+    let from = &proposal.from;
+    let run = from.run.as_deref().unwrap_or_default();
+    let shown = format!(
+        "{}\n  from      the skill {} in run {}\n  agreeing  {}\n",
+        proposal.id,
+        escape_control_line(&from.by),
+        escape_control_line(run),
+        escape_control_line(&proposal.what.summary()),
+    );
+    if yes {
+        if !context.json {
+            print(&shown)?;
+        }
+    } else {
+        person_there(&proposal.id, context)?;
+        crate::cli::say(&shown);
+        if let Some(code) = answered_no("Take it over?", context)? {
+            return Ok(code);
+        }
+    }
+    let said = memory.agree_to_proposal(proposal, &str::to_owned)?;
+    match context.json {
+        true => print_json(&proposal_json(placed))?,
+        false => print_line(&escape_control_line(&said))?,
+    }
+    Ok(0)
 }
 
 fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
@@ -54,19 +97,32 @@ fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
 
 /// Shows the fix and asks; the exit code unless the answer is yes.
 fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>, Error> {
-    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
-        return Err(Error::Unattended {
+    person_there(id, context)?;
+    crate::cli::say(&describe(fix, context.paint_err));
+    answered_no(
+        match fix.value.change.is_empty() {
+            true => "Show this when the error happens again?",
+            false => "Do this automatically when the error happens again?",
+        },
+        context,
+    )
+}
+
+/// An error where nobody can be asked.
+fn person_there(id: &str, context: &Context) -> Result<(), Error> {
+    match context.config(Escape::Dismisses, true).obstacle {
+        None => Ok(()),
+        Some(why) => Err(Error::Unattended {
             message: format!("nobody has agreed to `{id}` yet, and nobody can be asked: {why}"),
             hint: Some(format!(
                 "run `aye memory agree {id}` on a terminal; a script gives the full id and `--yes`"
             )),
-        });
+        }),
     }
-    crate::cli::say(&describe(fix, context.paint_err));
-    let ask_for = match fix.value.change.is_empty() {
-        true => "Show this when the error happens again?",
-        false => "Do this automatically when the error happens again?",
-    };
+}
+
+/// Asks; the exit code unless the answer is yes.
+fn answered_no(ask_for: &str, context: &Context) -> Result<Option<u8>, Error> {
     let question = yes_or_no(ask_for, Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
         Asked::Value(taken) if taken.value == YES => None,

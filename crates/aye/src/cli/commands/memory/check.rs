@@ -31,7 +31,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     };
     let now = context.now();
     let issues = memory.known_issues(&query);
-    let fixes = memory.fixes_for(&query);
+    let fixes = memory.fixes_wherever(&query);
     let fingerprinted = fingerprint(&error);
     let mut usage = memory.usage();
     usage.retain(|pattern| {
@@ -80,7 +80,18 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
         lines
     };
     section("known issues (written by people)", issues.iter().flat_map(issue).collect());
-    let lines = fixes.iter().map(|fix| fix_line(&fix.value, memory, paint)).collect();
+    // Where one counts is a part of what is known: the query may name no place.
+    let line = |fix: &aye_runtime::memory::Placed<aye_runtime::memory::Fix>| {
+        let matches = &fix.value.matches;
+        let named = [("step", &matches.step), ("skill", &matches.skill)];
+        let only = named.iter().filter_map(|(word, name)| {
+            Some(format!("only in the {word} {}", escape_control_line(name.as_ref()?)))
+        });
+        let mut lines = vec![fix_line(&fix.value, memory, paint)];
+        lines.extend(only.map(|only| format!("  {}", paint.text(Tone::Dim, &only))));
+        lines
+    };
+    let lines = fixes.iter().flat_map(line).collect();
     section("fixes (learned)", lines);
     let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
     section("patterns of use (learned)", lines);

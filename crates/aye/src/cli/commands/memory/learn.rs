@@ -109,7 +109,11 @@ fn fix(
         change.first = Some(Act { tool, with, ..Act::default() });
     }
     if !lesson.command.is_empty() {
-        change.first = Some(Act { command: lesson.command, ..Act::default() });
+        let act = Some(Act { command: lesson.command, ..Act::default() });
+        match args.replace {
+            true => change.replace = act,
+            false => change.first = act,
+        }
     }
     let new = NewFix {
         only_for: Map::new(),

@@ -9,7 +9,8 @@ use crate::paint::{Paint, Tone, escape_control_line, plural, shell_word};
 use crate::term;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
-    Change, EntryKind, Failure, Fix, Issue, Memory, Placed, Preference, Standing, UsagePattern,
+    Change, EntryKind, Failure, Fix, Issue, Memory, OriginalEntry, Placed, Preference, Proposal,
+    Standing, UsagePattern,
 };
 
 use super::Kind;
@@ -18,7 +19,7 @@ use super::Kind;
 const SHORT: usize = 70;
 
 pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Result<u8, Error> {
-    let all = [Kind::Fixes, Kind::Issues, Kind::Preferences, Kind::Usage];
+    let all = [Kind::Fixes, Kind::Issues, Kind::Preferences, Kind::Usage, Kind::Proposals];
     let kinds = what.map_or_else(|| all.to_vec(), |kind| vec![kind]);
     let now = context.now();
     if context.json {
@@ -62,13 +63,29 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
         }
         Kind::Preferences => {
             let all = memory.preferences();
-            let lines = all.iter().map(|one| preference_line(one, now, paint));
-            ("preferences (what people said)", lines.collect())
+            let mut lines: Vec<String> = Vec::new();
+            for one in &all {
+                lines.push(preference_line(one, now, paint));
+                let covers = one.value.covers().map(escape_control_line);
+                lines.extend(covers.map(|covers| {
+                    format!("  {}", paint.text(Tone::Dim, &format!("given to {covers}")))
+                }));
+            }
+            lines.extend(memory.original_entries().iter().map(|one| original_line(one, paint)));
+            ("preferences (what people said)", lines)
         }
         Kind::Usage => {
             let all = memory.usage();
             let lines = all.iter().map(|one| usage_line(&one.value, now, paint));
             ("patterns of use (learned)", lines.collect())
+        }
+        Kind::Proposals => {
+            let all = memory.proposals_of_skills();
+            let line = |one: &Placed<Proposal>| {
+                let words = escape_control_line(&one.value.what.summary());
+                format!("{}  {}", one.value.id, paint.text(Tone::Ask, &words))
+            };
+            ("proposals (written by skills)", all.iter().map(line).collect())
         }
         Kind::Failures => {
             let all = memory.failures();
@@ -161,6 +178,14 @@ fn preference_line(one: &Placed<Preference>, now: Timestamp, paint: Paint) -> St
         preference.sentence(None)
     );
     format!("{}  {state}  {}", preference.id, short(&text))
+}
+
+/// What the original system was told, on one line.
+fn original_line(one: &Placed<OriginalEntry>, paint: Paint) -> String {
+    let OriginalEntry { id, skill, step, choice } = &one.value;
+    let last = choice.last_answer().map(|last| format!(": the last answer was {last}"));
+    let text = short(&format!("{skill} {step}{}", last.unwrap_or_default()));
+    format!("{id}  {}  {text}", paint.text(Tone::Warn, choice.standing()))
 }
 
 /// A pattern of use on one line.
