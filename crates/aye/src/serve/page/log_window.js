@@ -190,6 +190,7 @@ export class LogWindow {
     let rest = new Uint8Array();
     let at = 0;
     let firstAt = null;
+    let paused = 0;
     for (;;) {
       const { done, value: piece } = await reader.read();
       const bytes = done ? rest : join(rest, piece);
@@ -206,8 +207,14 @@ export class LogWindow {
         }
       }
       if (done) return firstAt;
-      rest = bytes.subarray(whole);
+      // A copy: a part of the piece would keep all of it.
+      rest = bytes.slice(whole);
       at += whole;
+      // The browser gets to clear away what was read.
+      if (at - paused > PIECE * 16) {
+        paused = at;
+        await new Promise((resume) => setTimeout(resume));
+      }
       // A line without end is not kept whole.
       if (rest.length > 4 * 1024 * 1024) {
         at += rest.length;
