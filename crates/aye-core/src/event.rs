@@ -75,10 +75,10 @@ pub enum EventKind {
     SkillResumed {
         /// Who and which process.
         driver: Driver,
-        /// It stood still for so long, with its driver: its time does not count that.
+        /// How long it was suspended with its driver: this does not count towards its time limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suspended_ms: Option<u64>,
-        /// It had failed and is tried again: for this start of the step around it.
+        /// Set when a failed run is tried again: the start of the step around it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u32>,
         /// It had been cut off: so many processes of it were still there and
@@ -94,7 +94,7 @@ pub enum EventKind {
     ConcurrencyAcquired {
         /// The name.
         name: String,
-        /// So many milliseconds it waited: its time does not count them.
+        /// How many milliseconds it waited: they do not count towards its time limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
     },
@@ -164,7 +164,7 @@ pub enum EventKind {
     },
     /// A step is about to act: the intent, committed before the act.
     StepStarted(Box<StepStarted>),
-    /// A step waits for a slot: as many processes as may run at once do.
+    /// A step waits for a slot, because `max_processes` processes are running.
     StepQueued {
         /// Which.
         step: String,
@@ -244,8 +244,9 @@ pub enum EventKind {
     MemoryLearned(Box<Remembered>),
     /// Someone has to decide.
     ConfirmationRequired(Box<Question>),
-    /// The deadline moved: someone is typing, or it waits behind another
-    /// question or to be seen at all, or waits no more.
+    /// The deadline of a question moved or stopped: someone is typing, the question
+    /// waits behind another one, or nobody can see it yet. Also sent when its time
+    /// runs again.
     ConfirmationHeld {
         /// Which question.
         question: QuestionId,

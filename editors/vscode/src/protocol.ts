@@ -556,9 +556,9 @@ export type JournalEvent = {
   type: "skill_resumed";
   /** Who and which process. */
   driver: Driver;
-  /** It stood still for so long, with its driver: its time does not count that. */
+  /** How long it was suspended with its driver: this does not count towards its time limit. */
   suspended_ms?: number | null;
-  /** It had failed and is tried again: for this start of the step around it. */
+  /** Set when a failed run is tried again: the start of the step around it. */
   turn?: number | null;
   /**
    * It had been cut off: so many processes of it were still there and
@@ -572,7 +572,7 @@ export type JournalEvent = {
   type: "concurrency_acquired";
   /** The name. */
   name: string;
-  /** So many milliseconds it waited: its time does not count them. */
+  /** How many milliseconds it waited: they do not count towards its time limit. */
   waited_ms?: number | null;
 }
 | /** Another run has that name, or waits for it and came first. */ {
@@ -632,7 +632,7 @@ export type JournalEvent = {
 | /** A step is about to act: the intent, committed before the act. */ StepStarted & {
   type: "step_started";
 }
-| /** A step waits for a slot: as many processes as may run at once do. */ {
+| /** A step waits for a slot, because `max_processes` processes are running. */ {
   type: "step_queued";
   /** Which. */
   step: string;
@@ -709,7 +709,7 @@ export type JournalEvent = {
 | /** Someone has to decide. */ Question & {
   type: "confirmation_required";
 }
-| /** The deadline moved: someone is typing, or it waits behind another question or to be seen at all, or waits no more. */ {
+| /** The deadline of a question moved or stopped: someone is typing, the question waits behind another one, or nobody can see it yet. Also sent when its time runs again. */ {
   type: "confirmation_held";
   /** Which question. */
   question: QuestionId;

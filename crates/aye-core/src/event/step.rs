@@ -291,7 +291,7 @@ impl ProcessRecord {
             (0, 0) => None,
             (0, 1) => Some("left a process behind, which was ended".to_owned()),
             (0, many) => Some(format!("left {many} processes behind, which were ended")),
-            (left, _) if which.is_empty() => Some(format!("{left} left running, not to be ended")),
+            (left, _) if which.is_empty() => Some(format!("could not end {left} of its processes")),
             (_, _) => Some(format!("could not end {}", which.join(", "))),
         }
     }

@@ -83,7 +83,7 @@ pub enum Refusal {
     #[error("the run is driven already")]
     Driven,
     /// It comes from a driver that has lost the run.
-    #[error("it is of epoch {epoch}; the run is driven under epoch {current}")]
+    #[error("another process has taken over this run (epoch {current}; this has epoch {epoch})")]
     Stale {
         /// When it was begun.
         epoch: u64,

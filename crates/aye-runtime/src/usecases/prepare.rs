@@ -96,7 +96,9 @@ impl Runtime {
     pub fn check_skill(&self, wanted: &str) -> Result<CheckedSkill, SkillError> {
         if self.directory.to_str().is_none() {
             let message = format!("`{}` is not a UTF-8 path", self.directory.display());
-            return Err(Error::usage(message, "run it from a directory whose path is text").into());
+            return Err(
+                Error::usage(message, "run it from a directory whose path is valid UTF-8").into()
+            );
         }
         self.must_be_trusted()?;
         let (path, name) = self.library().find(wanted)?;

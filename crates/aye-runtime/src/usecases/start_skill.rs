@@ -209,7 +209,7 @@ impl Runtime {
     pub fn served_at(&self, root: &Path) -> Result<Self, Error> {
         let root = root.to_str().ok_or_else(|| {
             let message = format!("`{}` is not a UTF-8 path", root.display());
-            Error::usage(message, "serve a directory whose path is text")
+            Error::usage(message, "serve a directory whose path is valid UTF-8")
         })?;
         Ok(self.at(root)?.started_by(StartedBy::Server))
     }

@@ -77,8 +77,13 @@ impl Held {
         restore_inside(store, &self.outermost, &row.id, &self.runtime, limits, &self.world)?
             .map(|machine| machine.under(self.lease.epoch()))
             .ok_or_else(|| {
-                let message = format!("run `{}` is not where the run around it stands", row.id);
-                Error::Refused { message, hint: None }
+                let message = format!(
+                    "run `{}` does not belong to the step that its parent run is at",
+                    row.id
+                );
+                let hint =
+                    format!("`aye show {}` shows where that run is", self.outermost.state().run);
+                Error::Refused { message, hint: Some(hint) }
             })
     }
 }

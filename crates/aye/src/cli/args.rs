@@ -239,11 +239,11 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     /// Show durations, failures and waiting times of a skill
     Stats(commands::stats::StatsArgs),
-    /// Verify that the journal was not changed
+    /// Find changes that someone made to the journal later
     Audit(commands::audit::AuditArgs),
     /// Set up a second factor for questions that need one
     Auth(commands::auth::AuthArgs),
-    /// Trust a project, so that others can start its skills for you
+    /// Let assistants, schedules and the server run a project's skills
     Trust(commands::trust::TrustArgs),
     /// List and call the tools of this project
     Tools(commands::tools::ToolsArgs),
@@ -253,7 +253,7 @@ pub enum Command {
     Serve(commands::serve::ServeArgs),
     /// Add, list and remove the people who may use the server
     People(commands::people::PeopleArgs),
-    /// Show, teach and forget what was learned
+    /// Show, add and remove what Aye has learned
     Memory(commands::memory::MemoryArgs),
     /// Print the JSON schema of skill files
     Schema(commands::schema::SchemaArgs),

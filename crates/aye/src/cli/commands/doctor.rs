@@ -383,7 +383,10 @@ fn tools(context: &Context) -> Finding {
     match waits.is_empty() {
         true => Finding::new("tools", Health::Good, about),
         false => {
-            let about = format!("{about}; not trusted or not to be started: {}", waits.join(", "));
+            let about = format!(
+                "{about}; not started, because not trusted or not startable: {}",
+                waits.join(", ")
+            );
             Finding::new("tools", Health::Missing, about).hint("`aye trust` looks at them")
         }
     }
@@ -457,10 +460,10 @@ fn memory(context: &Context) -> Option<Finding> {
 
 /// What questions do not keep out.
 fn gates() -> Finding {
-    let about = "protect only what goes through Aye: any program of your account can change the \
+    let about = "stop only what runs through Aye: any program of your account can change the \
          journal, type into a terminal that it opened, and read your second factor";
     Finding::new("gates", Health::Good, about)
-        .hint("docs/explanation/trust.md says what holds against whom")
+        .hint("to keep a step out of their reach, use a credential that your account does not have")
 }
 
 fn shown(report: &Report, context: &Context) -> String {

@@ -75,7 +75,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
             path.canonicalize().map_err(|source| Error::File { doing: "find", path, source })?;
         let directory = directory.to_str().ok_or_else(|| {
             let message = format!("`{}` is not a UTF-8 path", directory.display());
-            Error::usage(message, "serve a directory whose path is text")
+            Error::usage(message, "serve a directory whose path is valid UTF-8")
         })?;
         context = context.at(directory)?;
     }

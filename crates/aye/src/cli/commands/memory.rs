@@ -54,9 +54,8 @@ Examples:
   aye memory agree fix-1a2b3c4d
 
 Shows exactly what the fix would do, and asks. What a skill proposes (prop-…) is agreed to in the
-same way. Fixes that an assistant proposes or that come
-with a project need this before they are used on this machine. So does a fix that failed twice
-in a row, and one whose content has changed.
+same way. Fixes that an assistant proposes or that come with a project need this before they are
+used on this machine. So does a fix that failed twice in a row, and one whose content has changed.
 
 Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
 

@@ -41,7 +41,7 @@ pub struct Asking {
     /// [default: 5m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Do not ask; answer yes, or the default
+    /// Do not ask: `confirm` answers yes, `choose` and `input` take `--default`
     #[arg(short, long)]
     pub yes: bool,
     /// Take the default when there is no terminal, instead of exit code 6

@@ -34,7 +34,7 @@ fn the_overview() {
       logs         Show what the steps of a run wrote
       watch        Follow a run that another process drives
       stats        Show durations, failures and waiting times of a skill
-      audit        Verify that the journal was not changed
+      audit        Find changes that someone made to the journal later
 
     Write skills:
       init         Create a first skill
@@ -52,13 +52,13 @@ fn the_overview() {
     Assistants, tools, memory and server:
       mcp          Serve assistants over the Model Context Protocol
       tools        List and call the tools of this project
-      memory       Show, teach and forget what was learned
+      memory       Show, add and remove what Aye has learned
       serve        Serve runs, questions and skills over HTTP and a socket
       people       Add, list and remove the people who may use the server
 
     Set up:
       doctor       Check the setup, and which assistants have connected
-      trust        Trust a project, so that others can start its skills for you
+      trust        Let assistants, schedules and the server run a project's skills
       notify       Test notification channels and list what was sent
       completions  Print completions for a shell
       man          Print the manual page, or write one for each command
