@@ -82,9 +82,11 @@ struct Lines<W: AsyncWrite> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
-    async fn refuse_line(&mut self) -> Option<()> {
+    /// Says that a line was not JSON. By a task of its own: who waits for a message may
+    /// stop waiting at any time, and half a line would spoil the next one.
+    fn refuse_line(&mut self) {
         let error = ErrorData::parse_error("this line is not JSON: write one message a line", None);
-        self.inner.send(ServerJsonRpcMessage::error(error, None)).await.ok()
+        tokio::spawn(self.inner.send(ServerJsonRpcMessage::error(error, None)));
     }
 }
 
@@ -107,10 +109,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
                 message = self.inner.receive() => Some(message),
             };
             match message {
-                None => self.refuse_line().await?,
+                None => self.refuse_line(),
                 Some(message) => {
                     while self.unreadable.try_recv().is_ok() {
-                        self.refuse_line().await?;
+                        self.refuse_line();
                     }
                     return message;
                 }

@@ -107,6 +107,7 @@ await test(SKILLS, async (here) => {
   await tab(/^Answer together/);
   await keyboard.press("Enter");
   await tab(/Restart web-2\?/);
+  await settled(page);
   await keyboard.press("Space");
   await tab(/\(1\)$/);
   await settled(page);

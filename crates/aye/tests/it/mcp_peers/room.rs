@@ -108,8 +108,10 @@ impl Room {
 
     /// What waits for an answer.
     pub(super) fn inbox(&self) -> Vec<Value> {
+        // Proposals wait there too.
         let all = self.aye(&["inbox", "--json"]).ok().json();
-        all.as_array().cloned().unwrap_or_default()
+        let all = all.as_array().cloned().unwrap_or_default();
+        all.into_iter().filter(|one| one.get("question").is_some()).collect()
     }
 
     /// A person answers what waits.
