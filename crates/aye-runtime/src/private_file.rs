@@ -60,3 +60,25 @@ fn create_directory(path: &Path) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_for_this_user_alone_and_what_others_can_write_is_refused() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("auth/me.json");
+        assert_eq!(read(&path).expect("nothing"), None);
+        write(&path, b"one").expect("written");
+        write(&path, b"two").expect("replaced");
+        assert_eq!(read(&path).expect("read").as_deref(), Some("two"));
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().expect("a parent"))), (0o600, 0o700));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("opened to all");
+        let refused = read(&path).expect_err("others could have written it");
+        assert_eq!(refused.to_string(), "it can be written by everyone");
+    }
+}

@@ -17,7 +17,7 @@ use super::available::{Surroundings, obstacle, on_path};
 use super::card::Standing;
 use super::click::{Click, Opening};
 use super::notice::{Heard, Notice, PROGRAM};
-use super::program::Ended;
+use super::program::{Ended, exit_code};
 
 /// How long a look may take, and how long a notification may take to go away.
 const TURN: Duration = Duration::from_millis(1);
@@ -360,13 +360,7 @@ impl Open {
                 self.number = number.or(self.number);
                 match exit {
                     Some(exit) => self.notice.read(&Ended {
-                        code: match exit.outcome {
-                            Outcome::Exited(code) => Some(code),
-                            Outcome::Signaled(_)
-                            | Outcome::TimedOut
-                            | Outcome::Cancelled
-                            | Outcome::Interrupted => None,
-                        },
+                        code: exit_code(exit.outcome),
                         stdout: pressed.to_owned(),
                         stderr: shown.said.clone(),
                     }),

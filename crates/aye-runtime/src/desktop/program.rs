@@ -1,6 +1,7 @@
 //! A program that shows windows: how it is called, and what its end means. No IO.
 
 use aye_core::question::Channel;
+use aye_process::Outcome;
 
 use super::card::Card;
 use super::window::{Closed, Window};
@@ -25,6 +26,16 @@ pub(super) struct Ended {
     pub(super) stdout: String,
     /// What it complained about.
     pub(super) stderr: String,
+}
+
+/// The exit code of a program; none if it did not end by itself.
+pub(super) fn exit_code(outcome: Outcome) -> Option<i32> {
+    match outcome {
+        Outcome::Exited(code) => Some(code),
+        Outcome::Signaled(_) | Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => {
+            None
+        }
+    }
 }
 
 impl Ended {

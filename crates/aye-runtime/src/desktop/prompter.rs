@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
 use aye_core::question::{Answer, Question};
-use aye_process::{Happening, Outcome, Running, Spec, Stdin};
+use aye_process::{Happening, Running, Spec, Stdin};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -18,7 +18,7 @@ use super::available::{Surroundings, container, obstacle, programs};
 use super::card::{Card, Standing};
 use super::conversation::{Draft, Next, Stage, first};
 use super::display::{Probe, displays};
-use super::program::{DialogProgram, Ended};
+use super::program::{DialogProgram, Ended, exit_code};
 use super::window::{Closed, Window};
 
 /// How long a window takes until someone can see it.
@@ -220,13 +220,7 @@ impl Open {
                     Some(Instant::now() + TURN),
                 ) {
                     Ok(Happening::Exited(_, exit)) => Ok(Ended {
-                        code: match exit.outcome {
-                            Outcome::Exited(code) => Some(code),
-                            Outcome::Signaled(_)
-                            | Outcome::TimedOut
-                            | Outcome::Cancelled
-                            | Outcome::Interrupted => None,
-                        },
+                        code: exit_code(exit.outcome),
                         stdout: exit.stdout.text(),
                         stderr: exit.stderr.text(),
                     }),

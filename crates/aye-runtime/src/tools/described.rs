@@ -1,4 +1,4 @@
-//! What servers say of their tools, kept when a call fails: whoever looks at the
+//! What servers say of their tools, kept when a call fails: anyone who looks at the
 //! failure later has no connection to the server.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Descriptions {
     root: PathBuf,
 }
 
-/// A tool, as its server described it. Data, whoever wrote it.
+/// A tool, as its server described it. It is data, not instructions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DescribedTool {
     /// The server.
@@ -44,7 +44,7 @@ impl Descriptions {
         self.directory.join(format!("{}.json", &name[..32]))
     }
 
-    /// Keeps what a server says of the tool that is called so. It helps whoever
+    /// Keeps what a server says of the tool that is called so. It helps anyone who
     /// looks, and nothing depends on it.
     pub(super) fn keep(&self, called: &str, tool: &DescribedTool) {
         let Ok(text) = serde_json::to_string(tool) else { return };

@@ -276,6 +276,8 @@ struct Faulty {
     fault: Fault,
     documents: InMemoryDocuments,
     looks: std::sync::atomic::AtomicU64,
+    /// What `NAME` held when this was opened.
+    at_first: Content,
 }
 
 impl Faulty {
@@ -332,12 +334,9 @@ impl Documents for Faulty {
                 Ok(None) => Ok(()),
                 Err(error) => put("a draft".to_owned()).and(Err(error)),
             },
-            Fault::NoLock => match make(before)? {
-                Some(text) => {
-                    // Long enough for the others.
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                    put(text)
-                }
+            // As it was when this writer began.
+            Fault::NoLock => match make(self.at_first.clone())? {
+                Some(text) => put(text),
                 None => Ok(()),
             },
             _ => self.documents.change(&name, make),
@@ -389,7 +388,8 @@ fn each_clause_fails_on_an_adapter_that_breaks_it() {
                 Fault::OwnCopy => InMemoryDocuments::default(),
                 _ => documents.borrow().clone(),
             };
-            Arc::new(Faulty { fault, documents, looks: 0.into() })
+            let at_first = documents.read(NAME).expect("read");
+            Arc::new(Faulty { fault, documents, looks: 0.into(), at_first })
         };
         let (_, clause) = CLAUSES.iter().find(|(clause, _)| *clause == name).expect("a clause");
         fresh();

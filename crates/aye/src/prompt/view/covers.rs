@@ -109,3 +109,20 @@ fn push(lines: &mut Vec<Styled>, text: &str, tone: Option<Tone>, look: Look) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_old_value_does_not_hide_the_new_one() {
+        let change = |before: &str| Change {
+            what: "stdin".to_owned(),
+            before: Some(before.to_owned()),
+            after: Some("drop database".to_owned()),
+        };
+        assert_eq!(change_lines(&change("select 1")), ["stdin: select 1 -> drop database"]);
+        let lines = change_lines(&change(&"x".repeat(SHORT)));
+        assert_eq!(lines[1], "stdin is now: drop database");
+    }
+}

@@ -66,8 +66,14 @@ impl Bell {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
-        DirBuilder::new().mode(0o700).create(directory)?;
+    let open =
+        || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+    match (open(), path.parent()) {
+        // Only the first bell of a home finds no directory.
+        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().mode(0o700).create(directory)?;
+            open()
+        }
+        (opened, _) => opened,
     }
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }
