@@ -361,9 +361,9 @@ fn own(text: &str) -> Option<usize> {
     if text.starts_with("\r\n") {
         return Some(1);
     }
-    // What lies between the last two is shown at once. Nothing hostile moves up or
-    // back: the plan of a run does.
-    let moves = ["7", "8", "[2K", "[K", "[J", "[?2026h", "[?2026l"];
+    // What lies between `[?2026h` and `[?2026l` is shown at once, between `[?7l` and
+    // `[?7h` cut at the edge. Nothing hostile moves up or back: the plan of a run does.
+    let moves = ["7", "8", "[2K", "[K", "[J", "[?2026h", "[?2026l", "[?7l", "[?7h"];
     let bare = text.strip_prefix('\r').unwrap_or(text);
     if let Some(rest) = bare.strip_prefix('\u{1b}')
         && let Some(moves) = moves.iter().find(|moves| rest.starts_with(**moves))
