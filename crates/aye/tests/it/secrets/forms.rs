@@ -2,13 +2,47 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 
 use super::traces::{files, forms, silent};
 use crate::cli::harness::{Place, Ran, until};
 
-const TOKEN: &str = "correct/horse battery+\"staple\"";
+/// Two lines, with everything that one of the encodings escapes.
+const TOKEN: &str = "correct/horse battery+\"staple\", it's $5 for `K\u{e4}se\u{1f9c0}` & \\o/\nsecond line: <50%> off, ~twice!";
 const ANSWER: &str = "sword&fish+mackerel 12";
 const NAMED: &str = "from-the-skills-own-env";
+
+/// Seven characters: too short to be masked for the name of its variable.
+const SHORT: &str = "seven-7";
+
+/// A text as the encoders write it that programs use: each of them is listed in
+/// `docs/reference/skills.md`. The step prints all, the test looks for all.
+const ENCODE: &str = r#"
+      import base64, json, shlex
+      from urllib.parse import quote, quote_plus
+      def encode(text):
+          raw = text.encode()
+          yield from [text, *text.splitlines()]
+          for safe in ["", "/", "!'()*", "!'()*;,/?:@&=+$#"]:
+              yield quote(text, safe=safe)
+              yield quote(text, safe=safe).replace("%20", "+")
+          yield quote_plus(text)
+          yield json.dumps(text)[1:-1]
+          yield json.dumps(text, ensure_ascii=False)[1:-1]
+          yield repr(text)[1:-1]
+          yield ascii(text)[1:-1]
+          yield repr(raw)[2:-1]
+          yield shlex.quote(text)[1:-1]
+          for before in ["", "u:", "us:"]:
+              for encoder in [base64.b64encode, base64.urlsafe_b64encode]:
+                  whole = encoder((before + text).encode()).decode()
+                  # Without what depends on the neighbours.
+                  yield whole if PRINTS else whole[4:-4]
+          for width in [76, 64]:
+              whole = base64.b64encode(raw).decode()
+              rows = [whole[at:at + width] for at in range(0, len(whole), width)]
+              yield from ["\n".join(rows)] if PRINTS else rows[:-1]
+"#;
 
 const LEAKY: &str = r#"
 name: leaky
@@ -29,8 +63,16 @@ steps:
         printf '%s' "$v" | cut -c1-7 | tr -d '\n'; sleep 0.05; printf '\033[32m'; printf '%s\n' "$v" | cut -c8-
       done
   - name: named
-    shell: 'printf "%s\n" "$DEPLOY_TOKEN"; printf %s "$DEPLOY_TOKEN" | base64'
-    env: { DEPLOY_TOKEN: "NAMED", KEY_FILE: /etc/hostname }
+    shell: 'printf "%s\n" "$DEPLOY_TOKEN" "$SHORT_TOKEN"; printf %s "$DEPLOY_TOKEN" | base64'
+    env: { DEPLOY_TOKEN: "NAMED", SHORT_TOKEN: "SHORT", KEY_FILE: /etc/hostname }
+  - name: encoded
+    python: true
+    compute: |ENCODE
+      PRINTS = True
+      for text in [inputs["token"], code]:
+          for form in encode(text):
+              print(form)
+      result = list(encode(code))
   - name: web
     python: true
     compute: |
@@ -48,7 +90,10 @@ outputs:
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("leaky.yaml", &LEAKY.replace("NAMED", NAMED));
+    place.write(
+        "leaky.yaml",
+        &LEAKY.replace("NAMED", NAMED).replace("\"SHORT\"", SHORT).replace("ENCODE", ENCODE),
+    );
     place
 }
 
@@ -69,7 +114,18 @@ fn question(place: &Place, purpose: &str) -> String {
 
 /// Without what the skill file itself says: its text is in the journal.
 fn needles() -> Vec<String> {
-    [forms(TOKEN), forms(ANSWER)].concat()
+    [forms(TOKEN), forms(ANSWER), encoded(TOKEN), encoded(ANSWER)].concat()
+}
+
+/// A text in every form that [`ENCODE`] knows.
+fn encoded(text: &str) -> Vec<String> {
+    let main = "import sys\nPRINTS = False\njson.dump(list(encode(sys.argv[1])), sys.stdout)";
+    let code = format!("{}\n{main}", ENCODE.replace("\n      ", "\n"));
+    let output = Command::new("python3").args(["-c", &code, text]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let forms: Vec<String> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(forms.len() > 20 && forms.iter().all(|form| form.len() >= 8), "{forms:?}");
+    forms
 }
 
 #[test]
@@ -128,6 +184,7 @@ fn a_secret_is_nowhere_in_any_form_that_is_listed() {
         .filter(|(path, _)| !path.to_string_lossy().contains("journal.db"))
         .collect();
     silent(&named, &[NAMED.to_owned(), "ZnJvbS10aGUtc2tpbGxzLW93bi1lbn".to_owned()]);
+    assert!(logs.contains(SHORT), "a value of seven characters is shown: {logs}");
 }
 
 /// The bytes without sequences that change colours.
