@@ -278,3 +278,35 @@ fn an_answer_that_resumes_gives_the_secrets_again() {
     let answered = place.aye(&["answer", &id, "proceed", "--no-input"]).ok();
     assert!(answered.all().contains(again.trim_end()), "{}", answered.all());
 }
+
+/// Homes as programs of older versions left them, each with a run that waits.
+#[test]
+fn a_run_of_an_older_journal_is_listed_answered_resumed_and_audited() {
+    macro_rules! layout {
+        ($name:literal) => {
+            include_str!(concat!("../../../../aye-runtime/tests/it/store/fixtures/", $name))
+        };
+    }
+    for (journal, run) in [
+        (layout!("layout-2.sql"), "a8g40bx0tw"),
+        (layout!("layout-4.sql"), "p1tg19qfwc"),
+        (layout!("layout-5.sql"), "p1tg19qfwc"),
+    ] {
+        let place = Place::new();
+        std::fs::create_dir_all(place.home()).unwrap();
+        let file = place.home().join("journal.db");
+        rusqlite::Connection::open(file).unwrap().execute_batch(journal).unwrap();
+        assert_eq!(
+            place.aye(&["runs", "--status", "waiting", "--json"]).ok().json()[0]["run"],
+            run
+        );
+        place.aye(&["audit"]).ok();
+        let waiting = place.aye(&["resume", run, "--no-input"]);
+        assert_eq!(waiting.code, 6, "{}", waiting.all());
+        let question = format!("{run}-1");
+        let resumed = place.aye(&["answer", &question, "proceed", "--resume"]).ok();
+        assert!(resumed.stderr.contains("✓ release completed"), "{}", resumed.all());
+        assert_eq!(place.aye(&["show", run, "--json"]).ok().json()["status"], "completed");
+        place.aye(&["audit"]).ok();
+    }
+}
