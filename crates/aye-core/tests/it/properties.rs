@@ -30,6 +30,8 @@ fn play(run: &mut Run, what: &Move) {
         Move::Crash => run.crash(),
         Move::Branch(name) => run.names.set("branch", name),
         _ => {
+            // What is due by now comes first.
+            run.look();
             let state = run.machine.state();
             let Some(input) = what.input(state.executions, state.questions) else { return };
             let before = (run.machine.state().clone(), run.machine.next_effect(), run.events.len());
@@ -119,7 +121,10 @@ fn check_journal(events: &[Event]) {
                 assert!(!open, "a step starts while a question is open: {event:?}");
                 assert!(started.execution > executions);
                 executions = started.execution;
-                running = started.command.as_ref().map(|_| started.execution);
+                // A question has started too, and acts when it is answered.
+                let state = State::fold(&events[..=n]).unwrap();
+                let acts = matches!(state.phase, Phase::Running { .. });
+                running = acts.then_some(started.execution);
             }
             EventKind::AutoHealTriggered(heal) => {
                 assert_eq!(running, None, "a repair beside a step: {event:?}");
@@ -336,8 +341,9 @@ proptest! {
             let attached = run.send(attach("bob"));
             let over = matches!(State::fold(&whole[..length]).unwrap().phase, Phase::Ended(_));
             assert_eq!(attached.is_err(), over);
-            // Attached, a run is never between two things.
-            assert!(!matches!(run.machine.state().phase, Phase::Transition(_)));
+            // Attached, a run is between two things only where it waits to try again.
+            let waits = matches!(run.machine.next_effect(), Effect::Wait { .. });
+            assert!(waits || !matches!(run.machine.state().phase, Phase::Transition(_)));
             for what in &after {
                 play(&mut run, what);
             }

@@ -4,10 +4,11 @@ use aye_core::advice::Advice;
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{Driver, MemoryKind, ProcessRecord, Remembered};
 use aye_core::fix::{Act, KnownFix};
+use aye_core::heal::HealMatch;
 use aye_core::id::QuestionId;
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::question::{Answer, Channel, Edits};
-use aye_core::skill::{Action, Ask, By, EndStatus, OnError, Skill, State, Step};
+use aye_core::skill::{self, Action, Ask, By, EndStatus, HealRule, OnError, Skill, State, Step};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::build::{
     answer_of, asking, attach_as, command, confirm, driver, end, expiring, gated, idempotent,
-    input, note, on_error, secs, state, states, steps, t, when,
+    input, note, on_error, secs, state, states, step, steps, t, when,
 };
 use crate::oracle::{SILENCE, Script, UNSEEN};
 
@@ -28,8 +29,36 @@ fn name(n: usize) -> String {
     format!("s{n}")
 }
 
-fn tolerance() -> impl Strategy<Value = OnError> {
-    prop_oneof![Just(OnError::Fail), Just(OnError::Continue), Just(OnError::Ask)]
+fn tolerance(wild: bool) -> impl Strategy<Value = OnError> {
+    let plain = prop_oneof![Just(OnError::Fail), Just(OnError::Continue), Just(OnError::Ask)];
+    match wild {
+        true => prop_oneof![3 => plain, 1 => Just(OnError::AutoHeal)].boxed(),
+        false => plain.boxed(),
+    }
+}
+
+/// Tried again by itself.
+fn retry() -> impl Strategy<Value = skill::Retry> {
+    let on = (any::<bool>(), any::<bool>(), vec(Just(7), 0..2));
+    (1..4_u32, 0..20_u64, on).prop_map(|(attempts, wait, (failure, timeout, codes))| skill::Retry {
+        attempts,
+        backoff: secs(wait),
+        factor: 2.0,
+        max: secs(30),
+        jitter: false,
+        on: skill::RetryOn { failure, timeout, codes },
+    })
+}
+
+/// A rule for every failure, or for one exit code.
+fn rule() -> impl Strategy<Value = HealRule> {
+    (vec(Just(7), 0..2), 0..3_u32, 0..20_u64).prop_map(|(codes, retries, wait)| HealRule {
+        name: "mend".to_owned(),
+        when: HealMatch { codes, ..HealMatch::default() },
+        repair: command("mend"),
+        retries,
+        backoff: secs(wait),
+    })
 }
 
 /// The n-th step: a command mostly, with or without gate and condition.
@@ -50,8 +79,9 @@ fn nth_step(n: usize, wild: bool) -> impl Strategy<Value = Step> {
             .prop_map(|default| Some(expiring(confirm("go?"), 20, default))),
     ];
     let gate = if wild { asks.boxed() } else { plain.boxed() };
-    (0..10_u8, gate, 0..8_u8, tolerance(), any::<bool>()).prop_map(
-        move |(kind, gate, condition, tolerance, again)| {
+    let retry = option::weighted(0.2, retry());
+    (0..14_u8, gate, 0..8_u8, tolerance(wild), any::<bool>(), retry).prop_map(
+        move |(kind, gate, condition, tolerance, again, retry)| {
             let name = name(n);
             let step = match kind {
                 0 => note(&name),
@@ -59,6 +89,27 @@ fn nth_step(n: usize, wild: bool) -> impl Strategy<Value = Step> {
                 2 if wild => asking(&name, Ask { secret: true, ..input("password?") }),
                 3 if wild => crate::build::program(&name, "say", &["{{ now }}", "{{ branch }}"]),
                 4 if wild => crate::build::program(&name, "say", &["{{ s1 }}"]),
+                5 if wild => step(&name, Action::Shell { script: t("echo {{ s1 }}") }),
+                6 if wild => step(
+                    &name,
+                    Action::Compute { code: t("result = s0"), python: false, reads_files: false },
+                ),
+                7 if wild => step(
+                    &name,
+                    Action::Tool {
+                        tool: t("shop.order"),
+                        args: json!({ "what": "{{ s1 }}" }),
+                        span: Default::default(),
+                    },
+                ),
+                8 if wild => step(
+                    &name,
+                    Action::Skill {
+                        skill: t("other"),
+                        inputs: [("what".to_owned(), json!("{{ s1 }}"))].into_iter().collect(),
+                        span: Default::default(),
+                    },
+                ),
                 _ => command(&name),
             };
             let step = match condition {
@@ -68,6 +119,8 @@ fn nth_step(n: usize, wild: bool) -> impl Strategy<Value = Step> {
                 _ => step,
             };
             let step = on_error(if again { idempotent(step) } else { step }, tolerance);
+            let acts = !matches!(step.action, Action::Note | Action::Ask(_));
+            let step = Step { retry: retry.filter(|_| wild && acts), ..step };
             match gate {
                 Some(gate) => gated(step, gate),
                 None => step,
@@ -128,22 +181,26 @@ pub(crate) fn skill(wild: bool) -> impl Strategy<Value = Skill> {
     let last = (last, 0..=FINALLY)
         .prop_map(|(all, count)| all.into_iter().take(count).collect::<Vec<Step>>());
     let numbers = (option::of(20..200_u64), 3..15_u32);
-    (form, last, numbers).prop_map(move |(skill, finally, (timeout, step_limit))| Skill {
-        timeout: timeout.filter(|_| wild).map(secs),
-        step_limit,
-        finally,
-        // The oracle knows nothing of the time.
-        cleanup: if wild { secs(30) } else { secs(100_000) },
-        outputs: if wild {
-            vec![aye_core::skill::OutputSpec {
-                name: t("o"),
-                value: json!("{{ s0 }}"),
-                span: Default::default(),
-            }]
-        } else {
-            Vec::new()
-        },
-        ..skill
+    let heal = vec(rule(), if wild { 0..2 } else { 0..1 });
+    (form, last, numbers, heal).prop_map(move |(skill, finally, (timeout, step_limit), heal)| {
+        Skill {
+            heal,
+            timeout: timeout.filter(|_| wild).map(secs),
+            step_limit,
+            finally,
+            // The oracle knows nothing of the time.
+            cleanup: if wild { secs(30) } else { secs(100_000) },
+            outputs: if wild {
+                vec![skill::OutputSpec {
+                    name: t("o"),
+                    value: json!("{{ s0 }}"),
+                    span: Default::default(),
+                }]
+            } else {
+                Vec::new()
+            },
+            ..skill
+        }
     })
 }
 
@@ -364,6 +421,17 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         6 => value().prop_map(|value| End::Exited { value, parsed: None }),
         1 => Just(End::TimedOut),
         1 => Just(End::Stopped),
+        1 => any::<bool>().prop_map(|expired| End::Declined {
+            expired,
+            by: (!expired).then(|| "ann".to_owned()),
+            message: "said no inside".to_owned(),
+        }),
+        1 => Just(End::Failed {
+            code: ErrorCode::Compute,
+            message: "name 's9' is not defined".to_owned(),
+            hint: None,
+            proposal: None,
+        }),
         1 => Just(End::NotStarted {
             code: ErrorCode::SpawnFailed,
             exit_code: Some(126),
