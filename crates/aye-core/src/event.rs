@@ -57,60 +57,62 @@ pub struct Event {
 pub enum EventKind {
     /// A run began.
     SkillStarted(Box<SkillStarted>),
-    /// Nobody drives the run for now; it can be resumed.
+    /// No process drives the run now; it can be resumed.
     SkillPaused {
         /// Why.
         why: PauseReason,
-        /// In words, where there is more to say.
+        /// Details, as text for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// Milliseconds since it began.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// The running step is to be ended: a request or a signal said so. What
-    /// became of the step follows.
+    /// A request or a signal ends the running step. The next event says how
+    /// the step ended.
     SkillStopping(Stopping),
-    /// Someone drives the run again.
+    /// A process drives the run again.
     SkillResumed {
-        /// Who and which process.
+        /// The user and the process that drive it.
         driver: Driver,
-        /// How long it was suspended with its driver: this does not count towards its time limit.
+        /// How long the driver was suspended; this does not count towards the run's time limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suspended_ms: Option<u64>,
-        /// Set when a failed run is tried again: the start of the step around it.
+        /// When a failed run inside a step is tried again: the start of that step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u32>,
-        /// It had been cut off: so many processes of it were still there and
-        /// were ended.
+        /// The number of processes that an interrupted run had left and that were
+        /// ended now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<u32>,
         /// The epoch of the lease under which it continues.
         #[serde(default, skip_serializing_if = "is_zero")]
         epoch: u64,
     },
-    /// The run has the name of its `concurrency`: no other run has it until
+    /// The run holds the name of its `concurrency`. No other run gets it until
     /// this one ends.
     ConcurrencyAcquired {
         /// The name.
         name: String,
-        /// How many milliseconds it waited: they do not count towards its time limit.
+        /// How many milliseconds it waited; they do not count towards its time limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
     },
-    /// Another run has that name, or waits for it and came first.
+    /// The run waits for the name of its `concurrency`, which another run holds or
+    /// waited for first.
     ConcurrencyWaiting {
         /// The name.
         name: String,
         /// The run that has to end first.
         holder: RunId,
-        /// How many runs wait in front of this one.
+        /// How many runs are ahead in the queue.
         #[serde(default, skip_serializing_if = "is_zero")]
         ahead: u32,
     },
-    /// The steps are over: how the run ends is decided, and `finally` follows.
+    /// The steps have ended and decided how the run ends; the steps of `finally`
+    /// follow.
     SkillFinishing(Box<Finishing>),
-    /// The run reached a good end.
+    /// The run completed.
     SkillCompleted {
         /// The final state, in `states:` skills.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,13 +124,13 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// The run ended badly.
+    /// The run failed.
     SkillFailed {
         /// What went wrong.
         why: FailReason,
-        /// In words.
+        /// The reason, as text for people.
         message: String,
-        /// The step that decided it.
+        /// The step that caused it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
         /// The final state, in `states:` skills.
@@ -140,58 +142,59 @@ pub enum EventKind {
     },
     /// The run was declined or cancelled.
     SkillCancelled {
-        /// Declined, cancelled, or a final state that says so.
+        /// Declined, cancelled, or ended in a final state with `status: cancelled`.
         why: CancelReason,
-        /// Who, where a person did.
+        /// The person who did it, if a person did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// In words.
+        /// The reason, as text for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// The step that decided it.
+        /// The step that caused it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
         /// The final state, in `states:` skills; older versions left it out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<String>,
-        /// It had been cut off: so many processes of it were still there and
-        /// were ended.
+        /// The number of processes that an interrupted run had left and that were
+        /// ended now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<u32>,
         /// Milliseconds since it began.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// A step is about to act: the intent, committed before the act.
+    /// A step is about to start. This event is committed before the step acts.
     StepStarted(Box<StepStarted>),
     /// A step waits for a slot, because `max_processes` processes are running.
     StepQueued {
-        /// Which.
+        /// The step.
         step: String,
-        /// Which start of it.
+        /// The number of its start.
         execution: u32,
     },
-    /// A step that waited for a slot has one; committed before it begins.
+    /// A step that waited for a slot got one. This event is committed before the
+    /// step starts.
     StepDequeued {
-        /// Which.
+        /// The step.
         step: String,
-        /// Which start of it.
+        /// The number of its start.
         execution: u32,
     },
-    /// A step ended well.
+    /// A step completed.
     StepCompleted(Box<StepCompleted>),
-    /// A step ended badly, or its outcome is unknown.
+    /// A step failed, or its outcome is unknown.
     StepFailed(Box<StepFailed>),
-    /// A step was left out.
+    /// A step was skipped.
     StepSkipped {
-        /// Which.
+        /// The step.
         step: String,
         /// Why.
         why: SkipReason,
-        /// Who decided it, where a person did.
+        /// The person who decided it, if a person did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// In words.
+        /// The reason, as text for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// The answer that decided it; absent in older journals.
@@ -200,64 +203,64 @@ pub enum EventKind {
     },
     /// A step will be tried again; `step_started` follows.
     StepRetried {
-        /// Which.
+        /// The step.
         step: String,
         /// The attempt that follows, from 2.
         attempt: u32,
         /// Why.
         why: RetryReason,
-        /// It is not started before this moment.
+        /// The step is not started before this time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
-        /// What it is given differently, from now on.
+        /// Changes to its arguments, from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edits: Option<Edits>,
         /// The fix that is tried.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
-        /// Who said so, where no question was open.
+        /// The answer that asked for it, if no question was open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Box<Answer>>,
     },
-    /// A step failed in a way that is known: it is being repaired.
+    /// A step failed with a known error, and its repair starts.
     AutoHealTriggered(Box<HealTriggered>),
-    /// The repair has ended; `step_retried` follows if it went well.
+    /// The repair has ended; `step_retried` follows if it succeeded.
     AutoHealCompleted {
         /// The step that failed.
         step: String,
-        /// Which repair.
+        /// The number of the repair.
         execution: u32,
         /// The rule.
         rule: String,
-        /// Whether it went well.
+        /// Whether it succeeded.
         healed: bool,
-        /// What went wrong with it.
+        /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// How long it took.
         #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// Something that was learned earlier matters here.
+    /// Memory has something about this step.
     MemoryRecalled(Box<Remembered>),
-    /// Something was learned.
+    /// Aye learned something.
     MemoryLearned(Box<Remembered>),
-    /// Someone has to decide.
+    /// A person has to decide.
     ConfirmationRequired(Box<Question>),
-    /// The deadline of a question moved or stopped: someone is typing, the question
-    /// waits behind another one, or nobody can see it yet. Also sent when its time
-    /// runs again.
+    /// The deadline of a question moved or stopped, because someone is typing, the
+    /// question waits behind another one, or nobody can see it yet. Also sent when
+    /// its time continues.
     ConfirmationHeld {
         /// Which question.
         question: QuestionId,
-        /// The new deadline; absent while its time stands still.
+        /// The new deadline; absent while its time is stopped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
-        /// By whom, where someone is typing.
+        /// The person who is typing, if someone is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// Its time ran out where nobody could see it: so many milliseconds it
-        /// has when a prompter shows it.
+        /// Its time ran out while nobody could see it. It has this many
+        /// milliseconds once a prompter shows it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         left_ms: Option<u64>,
     },
@@ -268,10 +271,10 @@ pub enum EventKind {
         /// What it said.
         advice: Box<Advice>,
     },
-    /// An answer came: accepted, or refused and recorded.
+    /// An answer was accepted, or it was refused and recorded.
     ConfirmationAnswered(Box<Answered>),
-    /// Closed without an answer: nobody answered in time, or the run was
-    /// stopped first.
+    /// A question was closed without an answer: nobody answered in time, or the
+    /// run was stopped first.
     ConfirmationExpired {
         /// Which question.
         question: QuestionId,

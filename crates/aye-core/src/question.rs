@@ -37,9 +37,9 @@ pub enum Purpose {
 pub struct Question {
     /// Its name, for `aye answer`.
     pub id: QuestionId,
-    /// Which kind.
+    /// Whether it asks for a yes, for a choice or for text.
     pub kind: AskKind,
-    /// What it stands for.
+    /// Whether it stands before a step, is a step itself, or is about a failed step.
     pub purpose: Purpose,
     /// The step it belongs to.
     pub step: String,
@@ -50,10 +50,10 @@ pub struct Question {
     /// What can be chosen; for `input`, instead of a text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Offer>,
-    /// Taken on Enter; on expiry too.
+    /// The answer on Enter and when the time is up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// When it expires; absent waits for ever.
+    /// When it expires; absent if it has no time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// `input`: what the text must match.
@@ -106,13 +106,14 @@ pub struct Question {
     /// What has changed since the last yes: why it is asked again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Change>,
-    /// What a yes does not cover, a sentence each.
+    /// What a yes does not cover, one sentence for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
-    /// What names of the outside stood for: the step is run with the same.
+    /// The values of names from outside of the run, such as `env`. The step runs with
+    /// these values.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub outside: IndexMap<String, Value>,
-    /// The inputs that may be different where the answer is remembered.
+    /// The inputs that may differ when a remembered answer is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub any: Vec<String>,
     /// What a remembered answer is bound to: the same, without the values of
@@ -197,7 +198,7 @@ impl Question {
         })
     }
 
-    /// Whether a yes takes more than anybody's word.
+    /// Whether not just anyone may say yes.
     pub fn is_guarded(&self) -> bool {
         self.by != By::Anyone
             || self.approvals > 1

@@ -402,33 +402,33 @@ export type Finishing = {
   /** When `finally` must be over. */
   until: string;
 } & (
-| /** Well. */ {
+| /** It completed. */ {
   status: "completed";
   /** The final state, in `states:` skills. */
   state?: string | null;
   /** The skill's named outputs. */
   outputs?: Record<string, unknown>;
 }
-| /** Badly. */ {
+| /** It failed. */ {
   status: "failed";
   /** What went wrong. */
   why: FailReason;
-  /** In words. */
+  /** The reason, as text for people. */
   message: string;
-  /** The step that decided it. */
+  /** The step that caused it. */
   step?: string | null;
   /** The final state, in `states:` skills. */
   state?: string | null;
 }
 | /** Declined or cancelled. */ {
   status: "cancelled";
-  /** Declined, cancelled, or a final state that says so. */
+  /** Declined, cancelled, or ended in a final state with `status: cancelled`. */
   why: CancelReason;
-  /** Who, where a person did. */
+  /** The person who did it, if a person did. */
   by?: string | null;
-  /** In words. */
+  /** The reason, as text for people. */
   message?: string | null;
-  /** The step that decided it. */
+  /** The step that caused it. */
   step?: string | null;
   /** The final state, in `states:` skills. */
   state?: string | null;
@@ -483,17 +483,17 @@ export type Form = {
 export type HealTriggered = {
   /** The step that failed. */
   step: string;
-  /** Counts like a start of a step. */
+  /** The number of the repair; starts of steps and repairs count together. */
   execution: number;
   /** The rule. */
   rule: string;
-  /** The kind of error, if it is one that is known. */
+  /** The category of the error, if it is a known one. */
   category?: "auth" | "network" | "registry" | "tty" | "custom" | null;
   /** What went wrong, secrets masked. */
   error: string;
   /** When it has to be over. */
   deadline?: string | null;
-  /** It is not a rule but a fix from memory. */
+  /** Set if a fix from memory repairs it, instead of a rule. */
   fix?: FixPlan | null;
 };
 
@@ -540,54 +540,54 @@ export type JournalEvent = {
 | /** A run began. */ SkillStarted & {
   type: "skill_started";
 }
-| /** Nobody drives the run for now; it can be resumed. */ {
+| /** No process drives the run now; it can be resumed. */ {
   type: "skill_paused";
   /** Why. */
   why: PauseReason;
-  /** In words, where there is more to say. */
+  /** Details, as text for people. */
   message?: string | null;
   /** Milliseconds since it began. */
   duration_ms?: number | null;
 }
-| /** The running step is to be ended: a request or a signal said so. What became of the step follows. */ Stopping & {
+| /** A request or a signal ends the running step. The next event says how the step ended. */ Stopping & {
   type: "skill_stopping";
 }
-| /** Someone drives the run again. */ {
+| /** A process drives the run again. */ {
   type: "skill_resumed";
-  /** Who and which process. */
+  /** The user and the process that drive it. */
   driver: Driver;
-  /** How long it was suspended with its driver: this does not count towards its time limit. */
+  /** How long the driver was suspended; this does not count towards the run's time limit. */
   suspended_ms?: number | null;
-  /** Set when a failed run is tried again: the start of the step around it. */
+  /** When a failed run inside a step is tried again: the start of that step. */
   turn?: number | null;
   /**
-   * It had been cut off: so many processes of it were still there and
-   * were ended.
+   * The number of processes that an interrupted run had left and that were
+   * ended now.
    */
   ended?: number | null;
   /** The epoch of the lease under which it continues. */
   epoch?: number;
 }
-| /** The run has the name of its `concurrency`: no other run has it until this one ends. */ {
+| /** The run holds the name of its `concurrency`. No other run gets it until this one ends. */ {
   type: "concurrency_acquired";
   /** The name. */
   name: string;
-  /** How many milliseconds it waited: they do not count towards its time limit. */
+  /** How many milliseconds it waited; they do not count towards its time limit. */
   waited_ms?: number | null;
 }
-| /** Another run has that name, or waits for it and came first. */ {
+| /** The run waits for the name of its `concurrency`, which another run holds or waited for first. */ {
   type: "concurrency_waiting";
   /** The name. */
   name: string;
   /** The run that has to end first. */
   holder: RunId;
-  /** How many runs wait in front of this one. */
+  /** How many runs are ahead in the queue. */
   ahead?: number;
 }
-| /** The steps are over: how the run ends is decided, and `finally` follows. */ Finishing & {
+| /** The steps have ended and decided how the run ends; the steps of `finally` follow. */ Finishing & {
   type: "skill_finishing";
 }
-| /** The run reached a good end. */ {
+| /** The run completed. */ {
   type: "skill_completed";
   /** The final state, in `states:` skills. */
   state?: string | null;
@@ -596,13 +596,13 @@ export type JournalEvent = {
   /** Milliseconds since it began. */
   duration_ms?: number | null;
 }
-| /** The run ended badly. */ {
+| /** The run failed. */ {
   type: "skill_failed";
   /** What went wrong. */
   why: FailReason;
-  /** In words. */
+  /** The reason, as text for people. */
   message: string;
-  /** The step that decided it. */
+  /** The step that caused it. */
   step?: string | null;
   /** The final state, in `states:` skills. */
   state?: string | null;
@@ -611,115 +611,115 @@ export type JournalEvent = {
 }
 | /** The run was declined or cancelled. */ {
   type: "skill_cancelled";
-  /** Declined, cancelled, or a final state that says so. */
+  /** Declined, cancelled, or ended in a final state with `status: cancelled`. */
   why: CancelReason;
-  /** Who, where a person did. */
+  /** The person who did it, if a person did. */
   by?: string | null;
-  /** In words. */
+  /** The reason, as text for people. */
   message?: string | null;
-  /** The step that decided it. */
+  /** The step that caused it. */
   step?: string | null;
   /** The final state, in `states:` skills; older versions left it out. */
   state?: string | null;
   /**
-   * It had been cut off: so many processes of it were still there and
-   * were ended.
+   * The number of processes that an interrupted run had left and that were
+   * ended now.
    */
   ended?: number | null;
   /** Milliseconds since it began. */
   duration_ms?: number | null;
 }
-| /** A step is about to act: the intent, committed before the act. */ StepStarted & {
+| /** A step is about to start. This event is committed before the step acts. */ StepStarted & {
   type: "step_started";
 }
 | /** A step waits for a slot, because `max_processes` processes are running. */ {
   type: "step_queued";
-  /** Which. */
+  /** The step. */
   step: string;
-  /** Which start of it. */
+  /** The number of its start. */
   execution: number;
 }
-| /** A step that waited for a slot has one; committed before it begins. */ {
+| /** A step that waited for a slot got one. This event is committed before the step starts. */ {
   type: "step_dequeued";
-  /** Which. */
+  /** The step. */
   step: string;
-  /** Which start of it. */
+  /** The number of its start. */
   execution: number;
 }
-| /** A step ended well. */ StepCompleted & {
+| /** A step completed. */ StepCompleted & {
   type: "step_completed";
 }
-| /** A step ended badly, or its outcome is unknown. */ StepFailed & {
+| /** A step failed, or its outcome is unknown. */ StepFailed & {
   type: "step_failed";
 }
-| /** A step was left out. */ {
+| /** A step was skipped. */ {
   type: "step_skipped";
-  /** Which. */
+  /** The step. */
   step: string;
   /** Why. */
   why: SkipReason;
-  /** Who decided it, where a person did. */
+  /** The person who decided it, if a person did. */
   by?: string | null;
-  /** In words. */
+  /** The reason, as text for people. */
   message?: string | null;
   /** The answer that decided it; absent in older journals. */
   answer?: string | null;
 }
 | /** A step will be tried again; `step_started` follows. */ {
   type: "step_retried";
-  /** Which. */
+  /** The step. */
   step: string;
   /** The attempt that follows, from 2. */
   attempt: number;
   /** Why. */
   why: RetryReason;
-  /** It is not started before this moment. */
+  /** The step is not started before this time. */
   not_before?: string | null;
-  /** What it is given differently, from now on. */
+  /** Changes to its arguments, from now on. */
   edits?: Edits | null;
   /** The fix that is tried. */
   fix?: string | null;
-  /** Who said so, where no question was open. */
+  /** The answer that asked for it, if no question was open. */
   answer?: Answer | null;
 }
-| /** A step failed in a way that is known: it is being repaired. */ HealTriggered & {
+| /** A step failed with a known error, and its repair starts. */ HealTriggered & {
   type: "auto_heal_triggered";
 }
-| /** The repair has ended; `step_retried` follows if it went well. */ {
+| /** The repair has ended; `step_retried` follows if it succeeded. */ {
   type: "auto_heal_completed";
   /** The step that failed. */
   step: string;
-  /** Which repair. */
+  /** The number of the repair. */
   execution: number;
   /** The rule. */
   rule: string;
-  /** Whether it went well. */
+  /** Whether it succeeded. */
   healed: boolean;
-  /** What went wrong with it. */
+  /** Why it failed. */
   message?: string | null;
   /** How long it took. */
   duration_ms?: number | null;
 }
-| /** Something that was learned earlier matters here. */ Remembered & {
+| /** Memory has something about this step. */ Remembered & {
   type: "memory_recalled";
 }
-| /** Something was learned. */ Remembered & {
+| /** Aye learned something. */ Remembered & {
   type: "memory_learned";
 }
-| /** Someone has to decide. */ Question & {
+| /** A person has to decide. */ Question & {
   type: "confirmation_required";
 }
-| /** The deadline of a question moved or stopped: someone is typing, the question waits behind another one, or nobody can see it yet. Also sent when its time runs again. */ {
+| /** The deadline of a question moved or stopped, because someone is typing, the question waits behind another one, or nobody can see it yet. Also sent when its time continues. */ {
   type: "confirmation_held";
   /** Which question. */
   question: QuestionId;
-  /** The new deadline; absent while its time stands still. */
+  /** The new deadline; absent while its time is stopped. */
   deadline?: string | null;
-  /** By whom, where someone is typing. */
+  /** The person who is typing, if someone is. */
   by?: string | null;
   /**
-   * Its time ran out where nobody could see it: so many milliseconds it
-   * has when a prompter shows it.
+   * Its time ran out while nobody could see it. It has this many
+   * milliseconds once a prompter shows it.
    */
   left_ms?: number | null;
 }
@@ -730,10 +730,10 @@ export type JournalEvent = {
   /** What it said. */
   advice: Advice;
 }
-| /** An answer came: accepted, or refused and recorded. */ Answered & {
+| /** An answer was accepted, or it was refused and recorded. */ Answered & {
   type: "confirmation_answered";
 }
-| /** Closed without an answer: nobody answered in time, or the run was stopped first. */ {
+| /** A question was closed without an answer: nobody answered in time, or the run was stopped first. */ {
   type: "confirmation_expired";
   /** Which question. */
   question: QuestionId;
@@ -1009,7 +1009,7 @@ export type ProjectBody = {
  */
 export type Proof = "relayed" | "elicited" | "local" | "token" | "otp";
 
-/** A change that would mend what went wrong; only made if someone agrees. */
+/** A change that would fix the failure; made only if someone agrees. */
 export type Proposal = {
   /** In one sentence. */
   why: string;
@@ -1031,9 +1031,9 @@ export type Purpose = "gate" | "ask" | "recover";
 export type Question = {
   /** Its name, for `aye answer`. */
   id: QuestionId;
-  /** Which kind. */
+  /** Whether it asks for a yes, for a choice or for text. */
   kind: AskKind;
-  /** What it stands for. */
+  /** Whether it stands before a step, is a step itself, or is about a failed step. */
   purpose: Purpose;
   /** The step it belongs to. */
   step: string;
@@ -1043,9 +1043,9 @@ export type Question = {
   message: string;
   /** What can be chosen; for `input`, instead of a text. */
   options?: Offer[];
-  /** Taken on Enter; on expiry too. */
+  /** The answer on Enter and when the time is up. */
   default?: string | null;
-  /** When it expires; absent waits for ever. */
+  /** When it expires; absent if it has no time limit. */
   deadline?: string | null;
   /** `input`: what the text must match. */
   match?: string | null;
@@ -1088,11 +1088,14 @@ export type Question = {
   facts?: Fact[] | null;
   /** What has changed since the last yes: why it is asked again. */
   changed?: Change[];
-  /** What a yes does not cover, a sentence each. */
+  /** What a yes does not cover, one sentence for each. */
   not_covered?: string[];
-  /** What names of the outside stood for: the step is run with the same. */
+  /**
+   * The values of names from outside of the run, such as `env`. The step runs with
+   * these values.
+   */
   outside?: Record<string, unknown>;
-  /** The inputs that may be different where the answer is remembered. */
+  /** The inputs that may differ when a remembered answer is used. */
   any?: string[];
   /**
    * What a remembered answer is bound to: the same, without the values of
@@ -1138,9 +1141,9 @@ export type QuestionView = {
   nonce?: string | null;
   /** Its name, for `aye answer`. */
   id: QuestionId;
-  /** Which kind. */
+  /** Whether it asks for a yes, for a choice or for text. */
   kind: AskKind;
-  /** What it stands for. */
+  /** Whether it stands before a step, is a step itself, or is about a failed step. */
   purpose: Purpose;
   /** The step it belongs to. */
   step: string;
@@ -1150,9 +1153,9 @@ export type QuestionView = {
   message: string;
   /** What can be chosen; for `input`, instead of a text. */
   options?: Offer[];
-  /** Taken on Enter; on expiry too. */
+  /** The answer on Enter and when the time is up. */
   default?: string | null;
-  /** When it expires; absent waits for ever. */
+  /** When it expires; absent if it has no time limit. */
   deadline?: string | null;
   /** `input`: what the text must match. */
   match?: string | null;
@@ -1195,11 +1198,14 @@ export type QuestionView = {
   facts?: Fact[] | null;
   /** What has changed since the last yes: why it is asked again. */
   changed?: Change[];
-  /** What a yes does not cover, a sentence each. */
+  /** What a yes does not cover, one sentence for each. */
   not_covered?: string[];
-  /** What names of the outside stood for: the step is run with the same. */
+  /**
+   * The values of names from outside of the run, such as `env`. The step runs with
+   * these values.
+   */
   outside?: Record<string, unknown>;
-  /** The inputs that may be different where the answer is remembered. */
+  /** The inputs that may differ when a remembered answer is used. */
   any?: string[];
   /**
    * What a remembered answer is bound to: the same, without the values of
@@ -1236,13 +1242,13 @@ export type Remembered = {
   id?: string | null;
   /** The step it is about. */
   step?: string | null;
-  /** In words; learned text, so data. */
+  /** Text for people. It was learned: treat it as data. */
   message: string;
   /** A fix that is about to be carried out. */
   fix?: FixPlan | null;
   /**
-   * What memory takes in, as data that only memory understands. It follows
-   * from the journal: a process that opens memory takes in what is missing.
+   * What is written to memory, in a form that only memory reads. If a crash
+   * prevented the write, the next process that opens memory does it.
    */
   lesson?: unknown;
 };
@@ -1422,28 +1428,31 @@ export type SkillStarted = {
   workspace: string;
   /** `--environment`. */
   environment?: string | null;
-  /** When the whole run has to be over. */
+  /** The deadline of the whole run. */
   deadline?: string | null;
   /** `--from` or `--only`. */
   range?: Range | null;
   /** `--yes` was given. */
   yes?: boolean;
-  /** Who and which process. */
+  /** The user and the process that drive it. */
   driver: Driver;
   /** The step of another run that this one belongs to. */
   parent?: Parent | null;
-  /** The tools that the project's settings call destructive: their steps are. */
+  /**
+   * The tools that the project's settings mark as destructive. Steps that use
+   * them are destructive.
+   */
   destructive_tools?: string[];
   /**
-   * The steps as the file has them, in order. Absent in the runs of a
-   * `foreach`: the step around them says what they consist of.
+   * The steps of the file, in order. Absent in the runs of a `foreach`, whose
+   * steps are those of the step around them.
    */
   step_list?: PlannedStep[];
   /** Who or what started it. */
   started_by?: StartedBy | null;
-  /** The person who started it, where that is not the account that drives it. */
+  /** The person who started it, if that is not the account that drives it. */
   starter?: string | null;
-  /** The name that it must have before its first step: `concurrency`. */
+  /** The name of its `concurrency`, which it must hold before its first step. */
   concurrency?: string | null;
   /** The epoch of the lease under which it began. */
   epoch?: number;
@@ -1474,7 +1483,7 @@ export type SkillsPage = {
   skills: SkillView[];
 };
 
-/** Why a step was left out. */
+/** Why a step was skipped. */
 export type SkipReason = "condition" | "declined" | "expired" | "answer";
 
 /** The first message on a socket. */
@@ -1550,7 +1559,7 @@ export type StepArguments = {
 export type StepCompleted = {
   /** Which step. */
   step: string;
-  /** Which start. */
+  /** The number of its start. */
   execution: number;
   /** The name of its result in templates. */
   output: string;
@@ -1558,21 +1567,21 @@ export type StepCompleted = {
   value?: unknown;
   /** The `key: value` lines of a tool's text, under `<output>_parsed`. */
   parsed?: unknown;
-  /** What a process left behind; absent for everything else. */
+  /** The record of its process; absent if it ran none. */
   process?: ProcessRecord | null;
-  /** How long it took, where there was no process. */
+  /** How long it took, if it ran no process. */
   duration_ms?: number | null;
-  /** The result held a secret: what stands here is not what later steps get. */
+  /** The result held a secret: later steps get another value than the one here. */
   hidden?: boolean;
-  /** What a note tells the person, or what to know about this end. */
+  /** The text of a note step, or a remark about how the step ended. */
   note?: string | null;
-  /** Set when a person said it was done. */
+  /** The person who marked it as done. */
   marked_by?: string | null;
-  /** Inside it a person agreed to what follows. */
+  /** A person agreed, inside this step, to what follows it. */
   agreed?: boolean;
   /**
-   * What its log was when it ended; absent where there is none, or where
-   * it is not complete.
+   * Length and digest of its log when it ended; absent if there is no log or
+   * it is incomplete.
    */
   log?: LogSeal | null;
 };
@@ -1581,36 +1590,39 @@ export type StepCompleted = {
 export type StepFailed = {
   /** Which step. */
   step: string;
-  /** Which start; 0 if it never started. */
+  /** The number of its start; 0 if it never started. */
   execution: number;
   /** How it ended. */
   outcome: BadOutcome;
-  /** Why, as one word. */
+  /** The error code. */
   code?: ErrorCode | null;
-  /** In words. */
+  /** The reason, as text for people. */
   message: string;
   /** What to do about it. */
   hint?: string | null;
-  /** What a process left behind. */
+  /** The record of its process. */
   process?: ProcessRecord | null;
-  /** How long it took, where there was no process. */
+  /** How long it took, if it ran no process. */
   duration_ms?: number | null;
-  /** What would mend a block that failed. */
+  /** A proposed fix for a failed block. */
   proposal?: Proposal | null;
-  /** A guard of the step stops the run: nothing passes over it. */
+  /**
+   * A guard of the step failed, or its question could not be asked. `on_error`
+   * does not let the run continue.
+   */
   guarded?: boolean;
   /**
-   * Where its exit code leads, if the skill has a way for exactly that code:
-   * the step has told something, and nothing went wrong.
+   * The state that follows, if the skill has a transition for exactly this exit
+   * code. Then the step did not go wrong.
    */
   leads_to?: string | null;
-  /** Who declined, where a person did. */
+  /** The person who declined, if a person did. */
   by?: string | null;
-  /** Set when this ends the run's normal course: only clean-up follows. */
+  /** Set when only clean-up follows. */
   winding_down?: WindingDown | null;
   /**
-   * What its log was when it ended; absent where there is none, or where
-   * it is not complete.
+   * Length and digest of its log when it ended; absent if there is no log or
+   * it is incomplete.
    */
   log?: LogSeal | null;
 };
@@ -1659,7 +1671,10 @@ export type StepResult = {
 export type StepStarted = {
   /** Which step. */
   step: string;
-  /** Counts every start in the run; a result names it. */
+  /**
+   * The number of this start, counted over the whole run. The step's result has
+   * the same number.
+   */
   execution: number;
   /** 1, or more after retries. */
   attempt: number;
@@ -1683,18 +1698,18 @@ export type StepStarted = {
   argv?: string[];
   /** May be run again if its outcome is unknown. */
   idempotent?: boolean;
-  /** When its own time-out is up. */
+  /** The deadline of the step. */
   deadline?: string | null;
-  /** It consists of runs of its own, which remember how far they are. */
+  /** It consists of runs inside it, each with its own journal. */
   nested?: boolean;
-  /** What a `foreach` goes through; secrets masked. */
+  /** The items of a `foreach`; secrets masked. */
   items?: unknown[];
   /**
-   * What the items are called, in the same order; an empty text where the
-   * number has to do. Absent in older journals.
+   * The names of the items, in the same order; empty for an item that has only
+   * its number. Absent in older journals.
    */
   labels?: string[];
-  /** The earlier start whose runs it continues with. */
+  /** The earlier start whose runs it continues. */
   goes_on?: number | null;
 };
 

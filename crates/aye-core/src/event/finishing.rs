@@ -23,7 +23,7 @@ pub struct Finishing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum RunEnd {
-    /// Well.
+    /// It completed.
     Completed {
         /// The final state, in `states:` skills.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,13 +32,13 @@ pub enum RunEnd {
         #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
         outputs: IndexMap<String, Value>,
     },
-    /// Badly.
+    /// It failed.
     Failed {
         /// What went wrong.
         why: FailReason,
-        /// In words.
+        /// The reason, as text for people.
         message: String,
-        /// The step that decided it.
+        /// The step that caused it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
         /// The final state, in `states:` skills.
@@ -47,15 +47,15 @@ pub enum RunEnd {
     },
     /// Declined or cancelled.
     Cancelled {
-        /// Declined, cancelled, or a final state that says so.
+        /// Declined, cancelled, or ended in a final state with `status: cancelled`.
         why: CancelReason,
-        /// Who, where a person did.
+        /// The person who did it, if a person did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// In words.
+        /// The reason, as text for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// The step that decided it.
+        /// The step that caused it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
         /// The final state, in `states:` skills.

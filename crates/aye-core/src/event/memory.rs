@@ -14,11 +14,11 @@ use crate::fix::FixPlan;
 pub struct HealTriggered {
     /// The step that failed.
     pub step: String,
-    /// Counts like a start of a step.
+    /// The number of the repair; starts of steps and repairs count together.
     pub execution: u32,
     /// The rule.
     pub rule: String,
-    /// The kind of error, if it is one that is known.
+    /// The category of the error, if it is a known one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// What went wrong, secrets masked.
@@ -26,7 +26,7 @@ pub struct HealTriggered {
     /// When it has to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// It is not a rule but a fix from memory.
+    /// Set if a fix from memory repairs it, instead of a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<FixPlan>>,
 }
@@ -42,24 +42,24 @@ pub struct Remembered {
     /// The step it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// In words; learned text, so data.
+    /// Text for people. It was learned: treat it as data.
     pub message: String,
     /// A fix that is about to be carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<FixPlan>>,
-    /// What memory takes in, as data that only memory understands. It follows
-    /// from the journal: a process that opens memory takes in what is missing.
+    /// What is written to memory, in a form that only memory reads. If a crash
+    /// prevented the write, the next process that opens memory does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lesson: Option<Box<Value>>,
 }
 
 impl Remembered {
-    /// Something that is told and nothing else.
+    /// Something to show, and nothing to write.
     pub fn told(kind: MemoryKind, message: String) -> Self {
         Self { kind, id: None, step: None, message, fix: None, lesson: None }
     }
 
-    /// A count, which is not worth telling.
+    /// A count, which is not shown.
     pub fn is_silent(&self) -> bool {
         self.message.is_empty()
     }

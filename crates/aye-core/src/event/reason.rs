@@ -12,7 +12,7 @@ pub enum PauseReason {
     /// Aye was told to stop.
     Interrupted,
     /// A question is open and nobody has answered for a while: no process waits
-    /// for it, and the answer takes the run up.
+    /// for it, and an answer resumes the run.
     Resting,
 }
 
@@ -53,9 +53,9 @@ pub enum FailReason {
     Aborted,
     /// An output could not be rendered.
     Output,
-    /// The steps went well, but one of `finally` failed.
+    /// The steps succeeded, but one of `finally` failed.
     Finally,
-    /// It would have waited for a run that waits for it: `concurrency`.
+    /// It would have waited for a run that waits for it (`concurrency`).
     Deadlock,
 }
 
@@ -73,7 +73,7 @@ pub enum CancelReason {
     FinalState,
 }
 
-/// Why a step was left out.
+/// Why a step was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {

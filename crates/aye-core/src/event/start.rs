@@ -31,7 +31,7 @@ pub struct SkillStarted {
     /// `--environment`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
-    /// When the whole run has to be over.
+    /// The deadline of the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// `--from` or `--only`.
@@ -40,25 +40,26 @@ pub struct SkillStarted {
     /// `--yes` was given.
     #[serde(default, skip_serializing_if = "is_false")]
     pub yes: bool,
-    /// Who and which process.
+    /// The user and the process that drive it.
     pub driver: Driver,
     /// The step of another run that this one belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<Parent>>,
-    /// The tools that the project's settings call destructive: their steps are.
+    /// The tools that the project's settings mark as destructive. Steps that use
+    /// them are destructive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destructive_tools: Vec<String>,
-    /// The steps as the file has them, in order. Absent in the runs of a
-    /// `foreach`: the step around them says what they consist of.
+    /// The steps of the file, in order. Absent in the runs of a `foreach`, whose
+    /// steps are those of the step around them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_list: Vec<PlannedStep>,
     /// Who or what started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_by: Option<StartedBy>,
-    /// The person who started it, where that is not the account that drives it.
+    /// The person who started it, if that is not the account that drives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
-    /// The name that it must have before its first step: `concurrency`.
+    /// The name of its `concurrency`, which it must hold before its first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<String>,
     /// The epoch of the lease under which it began.

@@ -16,7 +16,8 @@ use super::{is_false, is_zero};
 pub struct StepStarted {
     /// Which step.
     pub step: String,
-    /// Counts every start in the run; a result names it.
+    /// The number of this start, counted over the whole run. The step's result has
+    /// the same number.
     pub execution: u32,
     /// 1, or more after retries.
     pub attempt: u32,
@@ -42,20 +43,20 @@ pub struct StepStarted {
     /// May be run again if its outcome is unknown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub idempotent: bool,
-    /// When its own time-out is up.
+    /// The deadline of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// It consists of runs of its own, which remember how far they are.
+    /// It consists of runs inside it, each with its own journal.
     #[serde(default, skip_serializing_if = "is_false")]
     pub nested: bool,
-    /// What a `foreach` goes through; secrets masked.
+    /// The items of a `foreach`; secrets masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Value>,
-    /// What the items are called, in the same order; an empty text where the
-    /// number has to do. Absent in older journals.
+    /// The names of the items, in the same order; empty for an item that has only
+    /// its number. Absent in older journals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// The earlier start whose runs it continues with.
+    /// The earlier start whose runs it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<u32>,
 }
@@ -65,7 +66,7 @@ pub struct StepStarted {
 pub struct StepCompleted {
     /// Which step.
     pub step: String,
-    /// Which start.
+    /// The number of its start.
     pub execution: u32,
     /// The name of its result in templates.
     pub output: String,
@@ -75,26 +76,26 @@ pub struct StepCompleted {
     /// The `key: value` lines of a tool's text, under `<output>_parsed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Value>,
-    /// What a process left behind; absent for everything else.
+    /// The record of its process; absent if it ran none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
-    /// How long it took, where there was no process.
+    /// How long it took, if it ran no process.
     #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// The result held a secret: what stands here is not what later steps get.
+    /// The result held a secret: later steps get another value than the one here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hidden: bool,
-    /// What a note tells the person, or what to know about this end.
+    /// The text of a note step, or a remark about how the step ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Set when a person said it was done.
+    /// The person who marked it as done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_by: Option<String>,
-    /// Inside it a person agreed to what follows.
+    /// A person agreed, inside this step, to what follows it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub agreed: bool,
-    /// What its log was when it ended; absent where there is none, or where
-    /// it is not complete.
+    /// Length and digest of its log when it ended; absent if there is no log or
+    /// it is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Box<LogSeal>>,
 }
@@ -104,42 +105,43 @@ pub struct StepCompleted {
 pub struct StepFailed {
     /// Which step.
     pub step: String,
-    /// Which start; 0 if it never started.
+    /// The number of its start; 0 if it never started.
     pub execution: u32,
     /// How it ended.
     pub outcome: BadOutcome,
-    /// Why, as one word.
+    /// The error code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// In words.
+    /// The reason, as text for people.
     pub message: String,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// What a process left behind.
+    /// The record of its process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
-    /// How long it took, where there was no process.
+    /// How long it took, if it ran no process.
     #[serde(default, alias = "took_ms", skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// What would mend a block that failed.
+    /// A proposed fix for a failed block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Box<Proposal>>,
-    /// A guard of the step stops the run: nothing passes over it.
+    /// A guard of the step failed, or its question could not be asked. `on_error`
+    /// does not let the run continue.
     #[serde(default, skip_serializing_if = "is_false")]
     pub guarded: bool,
-    /// Where its exit code leads, if the skill has a way for exactly that code:
-    /// the step has told something, and nothing went wrong.
+    /// The state that follows, if the skill has a transition for exactly this exit
+    /// code. Then the step did not go wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
-    /// Who declined, where a person did.
+    /// The person who declined, if a person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Set when this ends the run's normal course: only clean-up follows.
+    /// Set when only clean-up follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winding_down: Option<WindingDown>,
-    /// What its log was when it ended; absent where there is none, or where
-    /// it is not complete.
+    /// Length and digest of its log when it ended; absent if there is no log or
+    /// it is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Box<LogSeal>>,
 }
@@ -179,7 +181,7 @@ pub enum SealDigest {
     Sha256(String),
 }
 
-/// A change that would mend what went wrong; only made if someone agrees.
+/// A change that would fix the failure; made only if someone agrees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
     /// In one sentence.

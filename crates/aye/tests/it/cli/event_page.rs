@@ -20,14 +20,27 @@ fn line(text: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The type of a field, in a word or two.
+/// The types that a field may have, and the values where only some are possible.
+fn kinds(field: &Value) -> Vec<String> {
+    match field["anyOf"].as_array().or(field["oneOf"].as_array()) {
+        Some(any) => any.iter().flat_map(kinds).filter(|kind| kind != "null").collect(),
+        None => vec![one_kind(field)],
+    }
+}
+
+/// The type of a field, in a few words.
 fn kind(field: &Value) -> String {
+    let mut kinds = kinds(field);
+    let last = kinds.pop().unwrap_or_default();
+    if kinds.is_empty() { last } else { format!("{} or {last}", kinds.join(", ")) }
+}
+
+fn one_kind(field: &Value) -> String {
     if let Some(name) = field["$ref"].as_str() {
         return name.rsplit('/').next().unwrap_or_default().to_owned();
     }
-    if let Some(any) = field["anyOf"].as_array().or(field["oneOf"].as_array()) {
-        let kinds = any.iter().map(kind).filter(|kind| kind != "null");
-        return kinds.collect::<Vec<_>>().join(" or ");
+    if let Some(value) = field["const"].as_str() {
+        return format!("`{value}`");
     }
     let named = match &field["type"] {
         Value::Array(types) => {
