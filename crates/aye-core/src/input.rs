@@ -75,13 +75,13 @@ pub enum Input {
         /// In words, e.g. `SIGTERM`.
         signal: String,
     },
-    /// The driver cannot ask anybody and goes.
+    /// The driver cannot ask anyone and ends.
     Leave {
         /// Why, in words.
         message: String,
     },
-    /// Nobody has answered for a while: the driver goes, and whoever takes the
-    /// answer takes the run up.
+    /// Nobody has answered for a while: the driver ends, and the process that
+    /// takes the answer resumes the run.
     Rest {
         /// Why, in words.
         message: String,
@@ -114,7 +114,7 @@ pub struct Retry {
     pub answer: Option<Box<Answer>>,
 }
 
-/// What any process may send to a run, whoever drives it.
+/// What any process may send to a run, no matter which process drives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
@@ -124,10 +124,10 @@ pub enum Request {
         /// Which question.
         question: QuestionId,
         /// The answer. What a stored one says of a code that was checked does
-        /// not count: whoever applies it checks the code.
+        /// not count: the process that applies it checks the code.
         #[serde(deserialize_with = "unproven")]
         answer: Answer,
-        /// A one-time code, for whoever applies the answer.
+        /// A one-time code, for the process that applies the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
@@ -162,8 +162,8 @@ impl Request {
     }
 }
 
-/// Any program of the account can store one: a code is checked by whoever
-/// applies it, and without an origin it is not a person's.
+/// Any program of the account can store one: the process that applies it
+/// checks the code, and an answer without an origin is not a person's.
 fn unproven<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
     let mut answer = Answer { reauth: false, ..Answer::deserialize(from)? };
     answer.proof = answer.proof.filter(|proof| *proof < Proof::Otp);

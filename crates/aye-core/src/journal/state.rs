@@ -32,8 +32,8 @@ pub struct State {
     pub phase: Phase,
     /// Who drives it, or did last.
     pub driver: Driver,
-    /// `--yes` answers its questions: until it ends. Whoever tries a failed run
-    /// again did not say so.
+    /// `--yes` answers its questions until it ends. A retry of a failed run does
+    /// not inherit it.
     pub yes: bool,
     /// The epoch of the lease under which it was last driven.
     pub epoch: u64,
@@ -53,7 +53,7 @@ pub struct State {
     pub questions: u32,
     /// Those of them whose answers must not be written down.
     pub secret_questions: Vec<QuestionId>,
-    /// A question that takes more than anybody's word was answered: what
+    /// A guarded question (`by`, `approvals`, `type_to_confirm`, `reauth`) was answered: what
     /// follows is what a person agreed to.
     pub agreed: bool,
     /// The name of its `concurrency`.

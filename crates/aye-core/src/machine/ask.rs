@@ -203,7 +203,7 @@ impl Machine {
     }
 
     /// Lets an answer about a failure be remembered, where the skill allows it
-    /// and anybody may give it. A step that was changed is not the skill's any more.
+    /// and anyone may give it. A changed step is no longer the skill's own.
     fn rememberable(&self, question: Question, world: &World) -> Question {
         let Some((_, node)) = self.node(&question.step) else { return question };
         let Some(any) = &node.step.remember_recovery else { return question };
@@ -242,7 +242,7 @@ impl Machine {
             action: *action,
         };
         let follows = self.state.steps.get(step).and_then(|record| record.command.clone());
-        // Who may let a step run may say what becomes of it, and in the same way.
+        // The people who may let a step run also decide about its failure, in the same way.
         let about = self.node(step).map(|(_, node)| &node.step);
         let gate = about.and_then(|step| step.confirmation.as_ref());
         let kept = gate.is_some() || about.is_some_and(|step| step.destructive);

@@ -184,7 +184,7 @@ fn first_word(command: &str) -> Option<&str> {
     command.split_whitespace().next().map(|word| word.trim_matches('\''))
 }
 
-/// As much of an error as anybody reads.
+/// As much of an error as people read.
 pub(super) fn cut(error: &str) -> String {
     const MOST: usize = 1000;
     let mut text: String = error.chars().take(MOST).collect();

@@ -13,7 +13,7 @@ const UNSEEN: &str = "a program in a process namespace that hides what started i
 
 impl Machine {
     /// The answer with what its origin is worth here. In another user namespace
-    /// anybody can have any name, so it is the account that started the run.
+    /// anyone can have any name, so it is the account that started the run.
     pub(super) fn established(&self, mut answer: Answer) -> Answer {
         let driver = &self.state.started.driver;
         let (Some(start), Some(origin)) = (driver.namespaces, &mut answer.origin) else {

@@ -384,8 +384,8 @@ impl Machine {
         }
     }
 
-    /// Before anybody takes up a run that no process drives: so many processes of
-    /// it were still there and were ended. The journal says so if it was cut off.
+    /// Call this before resuming a run that no process drives: so many of its
+    /// processes were still running and were ended. The journal says so if it was cut off.
     pub fn ended_survivors(&mut self, count: u32) {
         let cut_off = self.state.status() == Status::Running;
         self.survivors = (cut_off || count > 0).then_some(count);

@@ -29,8 +29,8 @@ impl Machine {
         self.advance(world, events);
     }
 
-    /// Records that the running step is to be ended. Who cancelled first did
-    /// it; an interrupt gives way to a cancel.
+    /// Records that the running step is to be ended. The first cancel counts;
+    /// an interrupt gives way to a cancel.
     pub(super) fn stop(&mut self, why: Stopping, world: &World, events: &mut Vec<Event>) {
         let replaces = match (&self.state.stopping, &why) {
             (None, _) => true,

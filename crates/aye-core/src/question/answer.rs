@@ -31,7 +31,7 @@ pub enum Channel {
     /// A form that an assistant's client showed: nearer to a person than a
     /// relayed word, and no proof of one.
     Elicited,
-    /// A button of a message: whoever has the message may have pressed it.
+    /// A button of a message: everyone who has the message can press it.
     Message,
     /// A file in a drop-box: a program wrote it.
     #[serde(rename = "dropbox")]
@@ -185,7 +185,7 @@ impl Answer {
         }
     }
 
-    /// Whether a person stands behind it, as far as anybody can tell.
+    /// Whether a person gave it, as far as Aye can tell.
     pub fn is_persons(&self) -> bool {
         let person = self.prompter.is_person();
         (person || self.prompter == Channel::Elicited && self.vouched)

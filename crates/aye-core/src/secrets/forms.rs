@@ -150,7 +150,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     std::iter::once(whole).chain(telling.map(str::to_owned)).collect()
 }
 
-/// As in an address; whoever encodes decides about the case of the digits.
+/// As in an address; programs differ in the case of the digits.
 fn percent(secret: &str, untouched: &str, lower: bool) -> String {
     let mut text = String::new();
     for byte in secret.bytes() {

@@ -506,7 +506,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Whether a yes takes more than anybody's word.
+    /// Whether not just anyone may say yes.
     pub fn is_guarded(&self) -> bool {
         self.by != By::Anyone
             || self.approvals > 1
@@ -596,7 +596,7 @@ pub enum ChoiceAction {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Anybody, an assistant that relays included.
+    /// Anyone, including an assistant that relays an answer.
     #[default]
     Anyone,
     /// A person, through a channel an assistant does not hold.

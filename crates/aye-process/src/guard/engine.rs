@@ -74,7 +74,7 @@ pub fn spare(pid: i32) {
     SPARED.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
 }
 
-/// Starts a child in a group of its own and spares it before anybody can look.
+/// Starts a child in a group of its own and spares it before the engine looks for strays.
 pub(crate) fn spare_started<T, E>(
     start: impl FnOnce() -> Result<T, E>,
     pid: impl FnOnce(&T) -> i32,

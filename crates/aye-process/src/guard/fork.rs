@@ -230,7 +230,7 @@ fn kill_all() {
 fn end_as(status: i32) -> ! {
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);
-        // The engine has dumped its core, if anybody wanted one.
+        // The engine has dumped its core, if a dump was wanted.
         let _ = rustix::process::setrlimit(
             rustix::process::Resource::Core,
             rustix::process::Rlimit { current: Some(0), maximum: Some(0) },

@@ -16,11 +16,10 @@
 //! or the group is one of another PID namespace, the engine gets the group of its own, and with it the terminal.
 //!
 //! `fork` makes guard and engine and is the guard's life; `engine` is what the engine knows of
-//! it; `signals` are the runner's own signals, also those that the guard passes on. Touches
-//! `system` and, to give it back after a crash, `terminal`. What happens here comes out of
-//! `running`'s poll.
+//! it; `signals` are the runner's own signals, also those that the guard passes on.
 //!
-//! Touches processes and signals. `running` hears of the death of the guard.
+//! Touches processes and signals (through `system`) and, to give it back after a crash, the
+//! `terminal`. What happens here, such as the death of the guard, comes out of `running`'s poll.
 
 mod engine;
 #[cfg_attr(not(target_os = "linux"), path = "no_fork.rs")]

@@ -214,7 +214,7 @@ impl Capture {
         log.error.get_or_insert(error);
     }
 
-    /// No more bytes, whoever may still hold the other end.
+    /// No more bytes, even if a process still holds the other end.
     fn close(&mut self, log: &mut Log, live: bool, view: &mut View<'_>) {
         self.pipe = None;
         if let Some(mask) = &mut self.mask {

@@ -76,8 +76,8 @@ pub struct Exit {
     pub stopped: bool,
     /// The last signal that we sent to end it, if we ended it.
     pub ended_with: Option<i32>,
-    /// It had the terminal, which is gone: what it did then is not to be trusted, and whoever
-    /// runs us is told nothing of it.
+    /// It had the terminal, which is gone. What it did after that cannot be trusted, and Aye does
+    /// not report it to its caller.
     pub hung_up: bool,
     /// Processes that went on after the leader had ended by itself, and that
     /// we ended.

@@ -56,8 +56,8 @@ pub fn wait(
     wait_for(children, wake, until, view, true)
 }
 
-/// The same for a child [aside](crate::Spec::aside). That the guard is gone is
-/// left to whoever waits for the steps: it is told only once.
+/// The same for a child [aside](crate::Spec::aside). The wait for
+/// the steps reports that the guard is gone: that is reported only once.
 ///
 /// # Errors
 /// Only when `poll` itself fails.

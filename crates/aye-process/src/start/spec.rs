@@ -25,8 +25,8 @@ pub fn grace() -> Duration {
 /// How many of the newest bytes of a stream are kept for the result.
 pub const DEFAULT_TAIL: usize = 10 * 1024 * 1024;
 
-/// How long the leftovers of a program that ended by itself, and whoever
-/// still holds its pipes, may continue. The deadline is absolute: output does
+/// How long the leftovers of a program that ended by itself, and processes that
+/// still hold its pipes, may continue. The deadline is absolute: output does
 /// not extend it.
 pub const DEFAULT_LINGER: Duration = Duration::from_millis(200);
 

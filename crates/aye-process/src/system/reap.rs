@@ -96,8 +96,8 @@ pub(crate) fn newest_number() -> Option<i32> {
     })
 }
 
-/// Makes sure that children can be waited for: whoever started us may have
-/// left `SIGCHLD` ignored, and then the kernel throws their status away.
+/// Makes sure that children can be waited for: our parent may have left
+/// `SIGCHLD` ignored, and then the kernel throws their status away.
 pub(crate) fn require_children() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

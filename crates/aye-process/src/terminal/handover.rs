@@ -50,14 +50,14 @@ impl Terminal {
         })
     }
 
-    /// Like [`restore`](Self::restore), but leaves the modes to whoever has the terminal now.
+    /// Like [`restore`](Self::restore), but leaves the modes to the process that has the terminal now.
     fn reset(&self) -> io::Result<()> {
         with_blocked(libc::SIGTTOU, || (&self.device).write_all(RESET))
     }
 
     /// Whether nobody is at the other end any more.
     fn is_hung_up(&self) -> bool {
-        // Reading from it ends before the kernel has told anybody, and this is known as early.
+        // A read ends before the kernel signals the hang-up, and a poll knows just as early.
         let mut device = [PollFd::new(&self.device, PollFlags::empty())];
         let _ = poll(&mut device, Some(&Timespec::default()));
         device[0].revents().contains(PollFlags::HUP)

@@ -183,7 +183,7 @@ fn descend(pid: i32, found: &mut Vec<Member>) {
 }
 
 /// Takes hold of a process and then makes sure that it is still the child of
-/// `parent`: whoever had the number before that check is of the same family.
+/// `parent`: a process that had the number before that check is of the same family.
 fn hold(pid: i32, parent: i32) -> Option<(Member, Stat)> {
     let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok();
     let stat = procfs::stat(pid)?;

@@ -1,6 +1,6 @@
 //! The table of processes as the kernel shows it, not as a mount can fake it.
 //!
-//! Anybody can make a mount namespace and put other files over `/proc`, or over
+//! Anyone can make a mount namespace and put other files over `/proc`, or over
 //! parts of it. So we start at the root of a real one that shows this process
 //! under its own number, and cross no mount below it. Linux only.
 

@@ -222,7 +222,7 @@ impl StoreError {
             Self::Conflict { .. } => {
                 "another process appended to this run; see `aye show`, then `aye resume`"
             }
-            Self::NameTaken { .. } => "one run at a time has it; see `aye runs`",
+            Self::NameTaken { .. } => "one run at a time can hold it; see `aye runs`",
             Self::NameDeadlock { .. } => "cancel one of the two runs",
             Self::Fenced { .. } | Self::NotCovered { .. } => {
                 "another process drives this run now; see `aye show`"

@@ -18,7 +18,7 @@ pub trait Leases {
     /// holds it. A run that has not started gets epoch 1.
     fn acquire(&mut self, run: &RunId, holder: &Holder) -> Result<Lease, LeaseError>;
 
-    /// Who holds the lease of an outermost run now, if anybody does.
+    /// Who holds the lease of an outermost run now, if a process does.
     fn holder(&self, run: &RunId) -> Result<Option<Held>, StoreError>;
 
     /// Every lease that is held now.

@@ -15,9 +15,9 @@ use super::StoreError;
 
 /// Requests that wait for a driver.
 pub trait Mailbox {
-    /// Leaves a request for whoever drives `run`, and wakes them. To a run
-    /// that has ended it is refused at once. It outlives the sender; loss of
-    /// power only once the driver has settled it.
+    /// Leaves a request for the driver of `run`, and wakes it. For a run that
+    /// has ended it is refused at once. It outlives the sender; it survives a
+    /// loss of power only once the driver has settled it.
     fn send(
         &mut self,
         run: &RunId,

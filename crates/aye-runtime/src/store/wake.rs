@@ -1,5 +1,5 @@
 //! The port of wake-ups: hearing that there is news. A wake-up carries no news
-//! itself; whoever hears it looks into the journal. One may be lost, so
+//! itself; a process that hears it reads the journal. One may be lost, so
 //! listeners also look from time to time, say each second.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use super::StoreError;
 
 /// Wakes processes that wait for news.
 pub trait Wake {
-    /// Hears of every append and request from now on, whoever makes it.
+    /// Hears of every append and request from now on, from any process.
     fn listen(&self) -> Result<Listener, StoreError>;
 
     /// Hears of requests to a run and to those inside it: what its driver waits
@@ -22,7 +22,7 @@ pub trait Wake {
     /// to other runs as well, and hears when a name becomes free.
     fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError>;
 
-    /// Wakes whoever listens. An append does it by itself.
+    /// Wakes all listeners. An append does it by itself.
     fn ring(&mut self);
 }
 

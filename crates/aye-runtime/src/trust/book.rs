@@ -35,7 +35,7 @@ struct Kept {
     tools: BTreeMap<String, BTreeMap<String, Agreement>>,
 }
 
-/// A directory that someone said is theirs to run.
+/// A directory that the user trusts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     /// Since when.

@@ -1,4 +1,4 @@
-//! The name of `concurrency`: it is known before the first step, and everybody
+//! The name of `concurrency`: it is known before the first step, and everyone
 //! may see it.
 
 use std::collections::BTreeSet;

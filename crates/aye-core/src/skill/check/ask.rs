@@ -121,7 +121,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Where not everybody may say yes, silence must not say it.
+    /// If not everyone may say yes, silence must not count as a yes.
     fn lets_through(&mut self, default: Option<&Template>, options: &Options, asked: &Asked<'_>) {
         let Some(default) = default.filter(|default| !is_template(default)) else { return };
         let proceeds = |choice: &Choice| {

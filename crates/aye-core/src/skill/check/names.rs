@@ -6,7 +6,7 @@ use super::Checker;
 use crate::diagnostic::{Diagnostic, first_hidden, quote};
 use crate::span::{Span, Spanned};
 
-/// Names that templates know without anybody giving them.
+/// Names that templates always know.
 pub(super) const BUILT_IN: &[&str] =
     &["inputs", "env", "branch", "workspace", "worktree", "now", "today", "run", "skill", "steps"];
 

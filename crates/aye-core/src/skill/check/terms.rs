@@ -156,7 +156,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How many people have to agree, and whether whoever started the run is none of them.
+    /// How many people have to agree, and whether the one who started the run counts.
     pub(super) fn approvals(
         &mut self,
         field: Field<Either<u32, ApprovalsDoc>>,

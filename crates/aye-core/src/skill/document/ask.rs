@@ -105,7 +105,7 @@ pub(in crate::skill) struct OptionDoc {
 #[serde(rename_all = "snake_case", expecting = "`anyone`, `human` or a list of names")]
 #[schemars(inline)]
 pub(in crate::skill) enum ByWord {
-    /// Anybody, an assistant that relays included.
+    /// Anyone, including an assistant that relays an answer.
     Anyone,
     /// A person, through a channel an assistant does not hold.
     Human,

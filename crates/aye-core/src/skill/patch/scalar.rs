@@ -6,7 +6,7 @@ use super::Span;
 use super::lines::Lines;
 
 /// Texts in which the scalar at `span` may be the new one, best first. They
-/// are guesses: whoever asks has to read them again.
+/// are guesses: the caller has to parse them again.
 pub(super) fn replace(text: &str, span: Span, old: &str, new: &str) -> Vec<String> {
     let mut tries: Vec<String> = block(text, span, old, new).into_iter().collect();
     match text.get(span.start..).and_then(|rest| rest.chars().next()) {

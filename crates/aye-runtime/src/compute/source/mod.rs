@@ -3,7 +3,8 @@
 //! The engine reads plain Python. People write a little more than that:
 //! `inputs.commit` on a mapping, `dir()`, `re` without an import. [`read`]
 //! finds what a block uses ([`mod@analyze`]) and changes just those places
-//! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest.
+//! ([`rewrite`]), line by line as they were; [`prelude`] gives the rest
+//! (`helpers/` has the Python functions that the changed places call).
 //!
 //! Touches nothing. The prepared code goes to a worker.
 

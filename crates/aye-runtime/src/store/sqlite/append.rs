@@ -58,7 +58,7 @@ impl SqliteStore {
 
     /// The log of a long run grows longer, until the run ends; one inside it
     /// is a part of it. What was appended is committed: a failure here changes
-    /// nothing about that, and whoever comes next tries again.
+    /// nothing about that, and the next append tries again.
     fn keep_pace(&mut self) {
         let run = self.latest.as_ref().and_then(|latest| latest.derived.as_ref());
         let ended = run.is_some_and(|run| run.run.status.is_ended() && run.run.parent.is_none());

@@ -96,7 +96,7 @@ impl RunLock {
         }
     }
 
-    /// Who drives `run` now, if anybody does.
+    /// Who drives `run` now, if a process does.
     pub(super) fn holder(home: &Home, run: &RunId) -> Result<Option<Held>, StoreError> {
         let path = home.lock(run);
         let mut file = match File::open(&path) {

@@ -48,7 +48,7 @@ impl SqliteStore {
     }
 }
 
-/// Epochs are not in the events: whoever only applied a request wrote none.
+/// Epochs are not in the events: a process that only applied a request wrote no event.
 fn epochs(change: &Connection) -> Result<HashMap<String, u64>, rusqlite::Error> {
     change
         .prepare("SELECT id, epoch FROM runs WHERE epoch > 0")?

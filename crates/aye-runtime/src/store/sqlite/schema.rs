@@ -28,7 +28,7 @@ CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
 ";
 
 /// How often the lease of an outermost run has changed hands. It is not
-/// derived: whoever only applies a request takes an epoch and writes no event.
+/// derived: a process that only applies a request takes an epoch and writes no event.
 const EPOCH: &str = "
 ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
 ";

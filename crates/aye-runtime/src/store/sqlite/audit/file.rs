@@ -6,7 +6,7 @@ use super::super::schema;
 use crate::store::{Finding, SchemaProblem};
 
 /// What SQLite itself finds wrong with the file. An index that lacks a row, or
-/// has one too many, hides it from whoever asks by that index.
+/// has one too many, hides it from queries that use that index.
 pub(super) fn check_pages(
     db: &Connection,
     report: &mut dyn FnMut(Finding),
