@@ -43,6 +43,9 @@ pub enum InputError {
     /// A required input is missing.
     #[error("input `{0}` is missing")]
     Missing(String),
+    /// A required secret is missing, and the skill does not say where to read it.
+    #[error("secret input `{0}` is missing")]
+    MissingSecret(String),
     /// A value is not of the type, not in the list, or does not match.
     #[error("input `{name}`: {problem}")]
     Invalid {
@@ -69,6 +72,12 @@ impl InputError {
                 Some(format!("{takes}; declare it in the skill: {declare}"))
             }
             Self::Missing(name) => Some(format!("give it with `-i {name}=…`")),
+            // Not `-i`: a shell keeps what follows it in its history.
+            Self::MissingSecret(_) => Some(
+                "run it on a terminal, which asks for it, or say in the skill where to read it: \
+                 `from: { env: NAME }`"
+                    .to_owned(),
+            ),
             Self::Invalid { nearest, .. } => {
                 nearest.as_ref().map(|near| format!("did you mean `{near}`?"))
             }
@@ -99,7 +108,10 @@ pub fn resolve_inputs(
                     continue;
                 }
                 None if spec.required => {
-                    errors.push(InputError::Missing(name));
+                    errors.push(match spec.kind {
+                        InputType::Secret => InputError::MissingSecret(name),
+                        _ => InputError::Missing(name),
+                    });
                     continue;
                 }
                 None => Ok(Value::Null),

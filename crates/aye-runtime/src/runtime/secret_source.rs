@@ -4,7 +4,7 @@ use aye_core::skill::{InputSpec, Inputs, SecretSource};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::secret_reader::SecretPlace;
+use crate::secret_reader::{SecretError, SecretPlace};
 
 use super::Runtime;
 
@@ -35,11 +35,21 @@ impl Runtime {
         let policy = self.granted().policy.for_run(&self.directory);
         let place = SecretPlace { directory: &self.directory, env: &self.env, policy: &policy };
         let name = &spec.name.value;
-        let failed = |why: String| Error::Refused {
-            message: format!("secret input `{name}` cannot be read from {source}: {why}"),
-            hint: Some(format!("give it: `-i {name}=…`")),
+        let message =
+            |why: &str| format!("secret input `{name}` cannot be read from {source}: {why}");
+        // Not `-i`: a shell keeps what follows it in its history.
+        let hint = match source {
+            SecretSource::Env(_) => "set the variable in the shell that starts Aye".to_owned(),
+            SecretSource::File(_) => "put the secret into that file".to_owned(),
+            SecretSource::Command(_) => "run the command yourself to see what it says".to_owned(),
         };
-        let text = self.secrets.read(source, &place).map_err(|error| failed(error.to_string()))?;
+        let failed = |why: String| Error::usage(message(&why), hint.clone());
+        let text = self.secrets.read(source, &place).map_err(|error| match error {
+            SecretError::NotAllowed(refusal) => {
+                Error::Refused { message: message(&refusal.to_string()), hint: None }
+            }
+            error => failed(error.to_string()),
+        })?;
         let text = text.map(|text| text.trim_end_matches(['\n', '\r']).to_owned());
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return match spec.required {

@@ -162,7 +162,10 @@ impl LoadedRun {
             false => "answer",
         };
         let message = format!("secret {what} `{name}` is not kept in the journal");
-        let hint = format!("give it again: `aye resume {} -i {name}=…`", self.row.id);
+        let hint = format!(
+            "`aye resume {}` on a terminal asks for it; a script gives it with `-i {name}=…`",
+            self.row.id
+        );
         Error::usage(message, hint)
     }
 

@@ -49,6 +49,16 @@ pub(super) fn refused(error: &Error) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
+/// The text with a tool in place of a command, except where it is said to be the person's.
+fn for_the_assistant(text: &str, command: &str, tool: &str) -> String {
+    let clauses = text.split_inclusive([';', '\n']);
+    let said = clauses.map(|clause| match clause.contains("person") {
+        true => clause.to_owned(),
+        false => clause.replace(command, tool),
+    });
+    said.collect()
+}
+
 /// What to do about an error, in the words of the tools. A command line is for
 /// a person, and said to be.
 pub(super) fn hint(error: &Error) -> Option<String> {
@@ -62,6 +72,12 @@ pub(super) fn hint(error: &Error) -> Option<String> {
                 Some("it takes no inputs".to_owned())
             }
             InputError::Unknown { known, .. } => Some(format!("it takes: {}", known.join(", "))),
+            // A chat is not the place for a secret.
+            InputError::MissingSecret(_) => Some(
+                "the person runs the skill on a terminal, which asks for it, or says in the skill \
+                 where to read it: `from: { env: NAME }`"
+                    .to_owned(),
+            ),
             InputError::Invalid { .. } => one.hint(),
         });
         let hints: Vec<String> = hints.collect();
@@ -74,7 +90,7 @@ pub(super) fn hint(error: &Error) -> Option<String> {
         ("`aye inbox`", "`inbox`"),
         ("`--dry-run`", "`dry_run`"),
     ] {
-        hint = hint.replace(command, tool);
+        hint = for_the_assistant(&hint, command, tool);
     }
     Some(for_people(&hint))
 }
@@ -281,7 +297,7 @@ fn asked_text(data: &Map<String, Value>) -> String {
             option => format!(", who suggests {option}"),
         };
         let by = part("by");
-        lines.push(format!("advice (counted by none) of {by}{suggests}: {}", part("text")));
+        lines.push(format!("advice (does not count) of {by}{suggests}: {}", part("text")));
     }
     lines.extend(so_far(data));
     for name in ["variables", "args", "tool"] {

@@ -51,7 +51,7 @@ pub(super) fn resolve(
         };
         // What someone wrote wrongly elsewhere is theirs to mend.
         let wanted = |error: &InputError| match error {
-            InputError::Missing(name) => Some(name.clone()),
+            InputError::Missing(name) | InputError::MissingSecret(name) => Some(name.clone()),
             InputError::Invalid { name, .. } => asked.contains(name).then(|| name.clone()),
             InputError::Unknown { .. } => None,
         };

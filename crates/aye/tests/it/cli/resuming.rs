@@ -89,7 +89,7 @@ fn secrets_are_wanted_again() {
     assert_snapshot!(place.aye(&["resume", "last"]).all(), @r"
     --- stderr
     error: secret input `token` is not kept in the journal
-    hint: give it again: `aye resume RUN -i token=…`
+    hint: `aye resume RUN` on a terminal asks for it; a script gives it with `-i token=…`
     --- exit 2
     ");
     assert_snapshot!(place.aye(&["resume", "last", "-i", "tok=x"]).all(), @r"

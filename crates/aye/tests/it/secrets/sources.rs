@@ -70,23 +70,26 @@ fn what_cannot_be_read_is_said_and_nothing_begins() {
     place.write("large", &"x".repeat(70_000));
     let pipe = std::process::Command::new("mkfifo").arg(place.work().join("pipe")).status();
     assert!(pipe.unwrap().success());
-    for (from, why) in [
+    let (set, file, command) = ("set the variable", "put the secret", "run the command yourself");
+    for (from, why, hint) in [
         (
             "{ env: NOT_SET_AT_ALL }",
             "environment variable `NOT_SET_AT_ALL`: it is not there, or empty",
+            set,
         ),
-        ("{ file: none.txt }", "file `none.txt`: it is not there, or empty"),
-        ("{ file: /tmp }", "file `/tmp`: it is not a file"),
-        ("{ file: pipe }", "file `pipe`: it is not a file"),
-        ("{ file: large }", "file `large`: it is longer than 64 KiB"),
-        ("{ command: ['false'] }", "command `false`: it ended with exit code 1"),
-        ("{ command: [no-such-program] }", "command `no-such-program`"),
+        ("{ file: none.txt }", "file `none.txt`: it is not there, or empty", file),
+        ("{ file: /tmp }", "file `/tmp`: it is not a file", file),
+        ("{ file: pipe }", "file `pipe`: it is not a file", file),
+        ("{ file: large }", "file `large`: it is longer than 64 KiB", file),
+        ("{ command: ['false'] }", "command `false`: it ended with exit code 1", command),
+        ("{ command: [no-such-program] }", "command `no-such-program`", command),
     ] {
         place.write("s.yaml", &skill(from));
         let ran = place.aye(&["run", "s.yaml", "--no-input"]);
-        assert_eq!(ran.code, 1, "{from}: {}", ran.all());
+        assert_eq!(ran.code, 2, "{from}: {}", ran.all());
         assert!(ran.stderr.contains(why), "{from}: {}", ran.all());
-        assert!(ran.stderr.contains("give it: `-i token=…`"), "{}", ran.all());
+        assert!(ran.stderr.contains(hint), "{from}: {}", ran.all());
+        assert!(!ran.stderr.contains("-i token"), "{from}: {}", ran.all());
     }
     assert_eq!(place.aye(&["runs", "--json"]).ok().json().as_array().unwrap().len(), 0);
     // What is given goes before it.
@@ -142,7 +145,7 @@ fn without_a_source_a_run_is_not_taken_up_by_itself() {
     assert_snapshot!(place.aye(&["resume", "last", "--detach", "--no-input"]).all(), @r"
     --- stderr
     error: secret answer `code` is not kept in the journal
-    hint: give it again: `aye resume RUN -i code=…`
+    hint: `aye resume RUN` on a terminal asks for it; a script gives it with `-i code=…`
     --- exit 2
     ");
     // Nor in the foreground, where nobody can be asked.
