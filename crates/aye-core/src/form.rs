@@ -280,7 +280,7 @@ impl Form {
                 text.push_str(&format!("\n\nThis has to be {rule}."));
             }
             if !field.required && field.kind.options().is_none() {
-                text.push_str("\nNothing at all leaves it out.");
+                text.push_str("\nAn empty answer leaves it out.");
             }
             text
         };

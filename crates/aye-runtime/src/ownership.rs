@@ -108,8 +108,7 @@ pub fn require_private_home(home: &Path) -> Result<(), Error> {
     for (name, mode) in files {
         let path = if name.is_empty() { home.to_path_buf() } else { home.join(name) };
         if let Some(other) = path.metadata().ok().as_ref().and_then(Other::of) {
-            let message =
-                format!("`{}` {other}; Aye keeps there what you agreed to", path.display());
+            let message = format!("`{}` {other}; Aye keeps your agreements there", path.display());
             return Err(Error::Refused { message, hint: Some(other.remedy(&path, mode)) });
         }
     }

@@ -28,8 +28,8 @@ pub fn plan_view(plan: &Plan, paint: Paint) -> String {
     if let Some(name) = &plan.concurrency {
         let name = escape_control_line(name);
         let holder = match &plan.waits_for {
-            Some(run) => format!("run {run} has it now: this one would wait for it"),
-            None => "one run at a time has this name".to_owned(),
+            Some(run) => format!("run {run} holds it: this one would wait"),
+            None => "one run at a time can hold this name".to_owned(),
         };
         let _ = writeln!(text, "  {} {name}  {}", dim("concurrency:"), dim(&holder));
     }

@@ -277,7 +277,7 @@ impl Looker<'_> {
         let span = locate::name_in(self.source, template.span, &name);
         let message = format!("there is no {kind} `{name}`");
         Some(Diagnostic::error("unknown-word", message).label(span, "").hint(format!(
-            "those of minijinja are there: https://docs.rs/minijinja/latest/minijinja/{kind}s"
+            "the {kind}s of minijinja are available: https://docs.rs/minijinja/latest/minijinja/{kind}s"
         )))
     }
 
@@ -349,7 +349,7 @@ impl Looker<'_> {
                 let message = format!("the default of input `{}` uses `{name}`", input.name.value);
                 found = Some(
                     Diagnostic::error("bad-default", message)
-                        .label(input.name.span, "nothing else has a value when it is looked at")
+                        .label(input.name.span, "no other input has a value yet")
                         .hint("write it where the input is used: `inputs.b or inputs.a`"),
                 );
             }

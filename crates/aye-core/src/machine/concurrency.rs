@@ -98,7 +98,7 @@ impl Machine {
     pub(super) fn stop_waiting_in_time(&mut self, world: &World, events: &mut Vec<Event>) {
         let waits = self.is_driven() && self.state.needs_name();
         if waits && self.wake_at().is_some_and(|at| world.now >= at) {
-            let message = "the time of the step around it was up while it waited".to_owned();
+            let message = "the step around it timed out while it waited".to_owned();
             let (why, step, state) = (FailReason::RunTimedOut, None, None);
             self.end_run(RunEnd::Failed { why, message, step, state }, world, events);
         }
@@ -114,7 +114,7 @@ impl Machine {
         self.must_need_name()?;
         let name = self.state.claim.as_ref().map_or("", |claim| &claim.name);
         let message = format!(
-            "run `{holder}` holds the name `{name}` and waits for a name that this run has: that \
+            "run `{holder}` holds the name `{name}` and waits for a name that this run holds: that \
              would be a deadlock"
         );
         let (why, step, state) = (FailReason::Deadlock, None, None);

@@ -69,7 +69,7 @@ impl Machine {
         let id = known.id.clone();
         if known.looks_up() {
             if known.first.is_none() {
-                return Err("its arguments use `first`, and it looks nothing up".to_owned());
+                return Err("its arguments use `first`, but it looks nothing up".to_owned());
             }
             let args = known.args.clone();
             return Ok(Some(FixPlan { id, edits: None, act, replaces, args }));

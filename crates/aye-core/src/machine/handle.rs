@@ -195,7 +195,8 @@ impl Machine {
                         .and_then(|()| self.weigh_edits(&open, &answer, world))
                         .and_then(|()| match answer.prompter {
                             Channel::Memory if !self.may_recall(&open) => {
-                                let why = "memory had it tried again already; a person decides";
+                                let why =
+                                    "a fix from memory was tried already; now a person decides";
                                 Err(Refusal::NotAllowed(why.to_owned()))
                             }
                             _ => Ok(()),
@@ -307,7 +308,7 @@ impl Machine {
                 self.advance(world, events);
                 Ok(())
             }
-            // A running step's limits are kept by whoever runs it.
+            // The process that runs a step keeps its limits.
             (Phase::Running { .. }, Input::Tick { .. }) => Ok(()),
             (Phase::Transition(_) | Phase::Running { .. }, Input::Shown(_)) => Ok(()),
 

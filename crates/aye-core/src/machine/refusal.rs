@@ -68,7 +68,7 @@ pub enum Refusal {
     #[error("{0}")]
     BadEdit(String),
     /// Only a run whose last step failed can be taken up there again.
-    #[error("no step of this run has failed and ended it")]
+    #[error("the run did not end because a step failed")]
     NotFailed,
     /// A deadline can be held for five minutes in all.
     #[error("the deadline cannot be held any longer")]

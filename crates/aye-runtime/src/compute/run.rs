@@ -82,7 +82,7 @@ pub fn missing_module(block: &Block) -> Option<ComputeError> {
     let (module, place) = source::missing_module(&block.code)?;
     let message = format!("there is no module `{module}` in the sandbox");
     let mut error = ComputeError::new("ModuleNotFoundError", message);
-    let hint = "it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs \
+    let hint = "it has `re`, `json`, `datetime` and a few more; `python: true` at the step runs \
                 the block with python3";
     error.hint = Some(hint.into());
     Some(error.at(block, place))

@@ -76,7 +76,8 @@ impl Driver<'_> {
             self.try_names_again();
         } else if stuck {
             for id in waiting {
-                let message = "it waits for a name that a paused run beside it has".to_owned();
+                let message =
+                    "it waits for a name that a paused run of the same step holds".to_owned();
                 self.lane_mut(id).unasked = Some(message.clone());
                 self.apply(id, Input::Leave { message }, None)?;
             }

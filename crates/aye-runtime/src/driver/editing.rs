@@ -109,7 +109,7 @@ impl Driver<'_> {
             return self.not_edited(id, "the question was closed meanwhile; nothing was changed");
         }
         if exit.exit_code() != 0 {
-            return self.not_edited(id, "the editor did not end well; nothing was changed");
+            return self.not_edited(id, "the editor failed; nothing was changed");
         }
         let changed = std::fs::read_to_string(&opened.path)
             .map_err(|error| error.to_string())
@@ -179,8 +179,8 @@ impl Driver<'_> {
             None => {
                 let head = format!(
                     "# What `{}` is given. Change it, save, and leave the editor.\n\
-                     # What is taken out is left out. Secrets are not shown: leave them as they \
-                     are.\n",
+                     # Lines that you remove are left out. Secrets are not shown: leave them as \
+                     they are.\n",
                     question.step
                 );
                 (head + &emit(&Value::Object(given.clone())), "yaml")

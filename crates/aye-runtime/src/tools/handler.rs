@@ -97,8 +97,8 @@ impl ClientHandler for Shared {
         _: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        self.log("asked for the answer of a language model; Aye has none to give");
-        let message = "Aye answers no sampling requests";
+        self.log("asked Aye to call a language model; Aye has none");
+        let message = "Aye does not support sampling";
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 

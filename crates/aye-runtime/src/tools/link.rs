@@ -215,8 +215,8 @@ impl Link {
                 }
                 InputRequest::ListRoots(_) => serde_json::to_value(self.shared.roots()),
                 _ => {
-                    let message = format!("`{full}` asks for the answer of a language model");
-                    return Err(ToolError::failed(message).hint("Aye has none to give"));
+                    let message = format!("`{full}` asks Aye to call a language model (sampling)");
+                    return Err(ToolError::failed(message).hint("Aye has no language model"));
                 }
             };
             let unsent = |error| ToolError::server(format!("`{full}` cannot be answered: {error}"));
@@ -341,9 +341,9 @@ fn not_connected(
     legacy: bool,
 ) -> ToolError {
     if error.is_some_and(ClientInitializeError::is_authorization_required) {
-        return ToolError::server(format!("the server `{server}` wants to know who asks")).hint(
-            format!("`token_env = \"NAME\"` in `[tools.{server}]` sends the token of a variable"),
-        );
+        return ToolError::server(format!("the server `{server}` requires a token")).hint(format!(
+            "`token_env = \"NAME\"` in `[tools.{server}]` sends the token of a variable"
+        ));
     }
     let closed = matches!(error, None | Some(ClientInitializeError::ConnectionClosed(_)));
     let why = match (program, error) {

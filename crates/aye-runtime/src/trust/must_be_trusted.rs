@@ -22,12 +22,11 @@ impl TrustFile {
         };
         Err(Error::Refused {
             message: format!(
-                "the project `{root}` is not trusted: its skills can be listed and described, \
-                 and none is started for {whom}"
+                "the project `{root}` is not trusted: {whom} can list and describe its skills, \
+                 but start none"
             ),
             hint: Some(format!(
-                "a person says that it is theirs to run with `aye trust {}`; do not do that for \
-                 them",
+                "a person can trust it with `aye trust {}`; do not do that for them",
                 shell_word(&root.to_string())
             )),
         })

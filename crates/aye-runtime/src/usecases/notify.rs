@@ -215,10 +215,13 @@ impl NotifyHost for Host {
         let project = there.settings.project.notify.get(name);
         // A person was there when the message was written, and agreed to it.
         let then = project.filter(|one| granted.trusted && agreed(name, one) == digest);
-        let settings = granted.channels.get(name).or(then).cloned().ok_or_else(|| match project {
-            Some(_) => format!("the channel `{name}` does not count: its project is not trusted, or has changed"),
-            None => format!("there is no channel `{name}`"),
-        })?;
+        let settings =
+            granted.channels.get(name).or(then).cloned().ok_or_else(|| match project {
+                Some(_) => format!(
+                    "the channel `{name}` is not used: its project is not trusted, or has changed"
+                ),
+                None => format!("there is no channel `{name}`"),
+            })?;
         Ok(Channel {
             name: name.to_owned(),
             agreed: agreed(name, &settings),

@@ -213,7 +213,8 @@ fn secret_is_readable(spec: &InputSpec, given: &IndexMap<String, Given>) -> Resu
         "say in the skill where it is read: `{{ name: {name}, type: secret, from: {{ env: … }} }}`"
     );
     if given.contains_key(name) {
-        let message = format!("secret input `{name}` would stand in a file that others may read");
+        let message =
+            format!("secret input `{name}` would be written to a file that others may read");
         return Err(Error::usage(message, hint));
     }
     if spec.required && spec.from.is_none() {

@@ -239,7 +239,7 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     /// Show durations, failures and waiting times of a skill
     Stats(commands::stats::StatsArgs),
-    /// Find changes that someone made to the journal later
+    /// Check whether someone changed the journal
     Audit(commands::audit::AuditArgs),
     /// Set up a second factor for questions that need one
     Auth(commands::auth::AuthArgs),

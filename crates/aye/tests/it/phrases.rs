@@ -13,7 +13,7 @@ const PHRASES: [(&str, &str); 6] = [
 ];
 
 /// What not to write where users read it: in pages and messages. Comments may.
-const READ: [(&str, &str); 21] = [
+const READ: [(&str, &str); 24] = [
     ("yours to run", "trusted"),
     ("whoever", "everyone who, or the person who"),
     ("Whoever", "Everyone who, or the person who"),
@@ -35,6 +35,9 @@ const READ: [(&str, &str); 21] = [
     ("are told ", "see, or get"),
     ("is told ", "sees, or gets"),
     ("tells more", "shows more"),
+    ("the original system", "redhat-ai-workflow"),
+    ("theirs to run", "trusted"),
+    ("counted by none", "does not count"),
 ];
 
 /// Pages that only quote: what was, or what the program says elsewhere.

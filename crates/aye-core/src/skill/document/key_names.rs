@@ -61,18 +61,22 @@ const OTHER_WORDS: &[(&str, &[&str])] = &[
 /// What to write for words of other tools where another key is not all of it:
 /// where the place has a key, the words, and what to write.
 const INSTEAD: &[(&str, &[&str], &str)] = &[
-    ("shell", &["cmds", "commands"], "write a step each, or `shell: |` and a line each below it"),
+    (
+        "shell",
+        &["cmds", "commands"],
+        "write one step for each, or `shell: |` with one line for each",
+    ),
     (
         "command",
         &["needs", "depends", "depends_on", "deps", "dependencies"],
-        "steps go in the order in which they are written: leave it out",
+        "steps run in the order in which they are written: leave it out",
     ),
     (
         "on_error",
         &["continue-on-error", "continueOn", "ignore_errors", "ignore_error", "allow_failure"],
         "write `on_error: continue`",
     ),
-    ("skill", &["uses"], "`skill: NAME` runs another skill; for all else write the command itself"),
+    ("skill", &["uses"], "`skill: NAME` runs another skill; for everything else write the command"),
     ("skill", &["task"], "write `skill: NAME`"),
     (
         "confirm",
@@ -95,7 +99,7 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
     (
         "command",
         &["on", "runs-on", "hosts"],
-        "a step runs on this machine, one after the other: leave it out",
+        "steps run on this machine, one after the other: leave it out",
     ),
     (
         "ai_assist",
@@ -104,9 +108,10 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
     ),
     (
         "step_limit",
-        &["on", "schedule", "hosts", "runs-on"],
-        "a skill runs on this machine when you start it: leave it out",
+        &["on", "schedule", "cron"],
+        "a skill runs when you start it: leave it out; `aye schedule add` runs it on a schedule",
     ),
+    ("step_limit", &["hosts", "runs-on"], "a skill runs on this machine: leave it out"),
 ];
 
 /// What to write for a word of another tool, at a place with these keys.

@@ -1,5 +1,5 @@
-//! Imports memory files of the original system: a line for each entry, and the
-//! reason if one is skipped.
+//! Imports memory files of redhat-ai-workflow, the system that comments here call
+//! the original one: a line for each entry, and the reason if one is skipped.
 //!
 //! Touches nothing: it reads text and returns entries, and `memory` writes them.
 

@@ -24,7 +24,7 @@ standard output.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ConfirmArgs {
-    /// The question; Markdown-light: **bold**, `code`, lists
+    /// The question; may have **bold**, `code` and lists
     pub message: String,
     /// The answer on Enter and on a timeout
     #[arg(long, value_name = "YES|NO")]

@@ -32,7 +32,7 @@ Examples:
   aye doctor
   aye doctor --json | jq '.clients'
 
-Tries what it can try without effect: writes and removes a file below the home, opens the
+Tries what it can without side effects: writes and removes a file below the home, opens the
 journal, runs git and well-known editors with `--version`, starts trusted tool servers and lists
 their tools, and connects to the display. Of other editors, the advisor and the commands under
 `[tools]` it only checks that the program is there: \"found, not started\".
@@ -299,7 +299,7 @@ fn channel(one: &ListedChannel, serves: bool) -> Finding {
     let kind = &one.settings.kind;
     let name = format!("`{}` ({} {})", one.name, kind.word(), kind.target());
     if !one.granted {
-        let about = format!("{name} does not count: the project is not trusted, or has changed");
+        let about = format!("{name} is not used: the project is not trusted, or has changed");
         return Finding::new(what, Health::Missing, about).hint("`aye trust` shows it and asks");
     }
     let failed = one.last.as_ref().filter(|row| match row.state {

@@ -59,7 +59,7 @@ pub(super) fn run(
     let question = format!("Write {} to {shown}?", plural(edits, "change"));
     let write = match yes {
         true => true,
-        false => agreed(&question, context)?.ok_or_else(|| Error::Refused {
+        false => agreed(&question, context)?.ok_or_else(|| Error::Unattended {
             message: "nobody can be asked here".to_owned(),
             hint: Some("`--yes` writes the changes".to_owned()),
         })?,

@@ -47,7 +47,7 @@ outputs:
 ";
 
 const SETTINGS: &str = "\
-# Settings of Aye for this project. Every key is optional; docs/reference/settings.md explains them.
+# Settings of Aye for this project. Every key is optional.
 skills = [\"skills\"]          # where to look for skills
 
 [run]

@@ -53,17 +53,18 @@ const AGREE: &str = "\
 Examples:
   aye memory agree fix-1a2b3c4d
 
-Shows exactly what the fix would do, and asks. What a skill proposes (prop-…) is agreed to in the
-same way. Fixes that an assistant proposes or that come with a project need this before they are
-used on this machine. So does a fix that failed twice in a row, and one whose content has changed.
+Shows exactly what the fix would do, and asks. Also use this for what a skill proposes (prop-…).
+Fixes that an assistant proposes or that come with a project need this before they are used on
+this machine. So does a fix that failed twice in a row, and one whose content has changed.
 
 Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
 
 const IMPORT: &str = "\
 Examples:
-  aye memory import memory/learned/*.yaml
+  aye memory import ~/src/redhat-ai-workflow/memory/learned/*.yaml
 
-Prints a line for each entry, and the reason if it skips one. Fixes arrive as text, which is
+redhat-ai-workflow (github.com/dmzoneill) is the project whose skill and memory files Aye also
+reads. Prints a line for each entry, and the reason if it skips one. Fixes arrive as text, which is
 only shown. Remembered answers do not say what they were for, so Aye asks once more.
 
 Exit codes: 0 imported, 1 a file is not one of these.";
@@ -73,7 +74,7 @@ Examples:
   aye memory check 'manifest unknown' --tool podman
   ./deploy 2>&1 | aye memory check - --tool deploy
 
-Exit codes: 0 something is known, 1 nothing is.";
+Exit codes: 0 something is known, 1 nothing is known.";
 
 const LEARN: &str = "\
 Examples:
@@ -141,7 +142,7 @@ pub enum MemoryCommand {
     /// Add a known issue or a fix
     #[command(after_help = LEARN)]
     Learn(LearnArgs),
-    /// Import memory files of the original system
+    /// Import memory files of redhat-ai-workflow
     #[command(after_help = IMPORT)]
     Import {
         /// `tool_fixes.yaml`, `tool_failures.yaml`, `usage_patterns.yaml`, `patterns.yaml`,
@@ -222,13 +223,14 @@ pub struct LearnArgs {
     /// Only at this step
     #[arg(long, value_name = "NAME")]
     pub step: Option<String>,
-    /// Change an argument; a template over `args`, the old ones, and `first`, what was looked up
+    /// Change an argument; a template may use `args`, the old arguments, and `first`, what was
+    /// looked up
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Look something up first, with a tool that the settings mark `read_only`
     #[arg(long, value_name = "TOOL", conflicts_with = "command")]
     pub look_up: Option<String>,
-    /// An argument of that tool; a template over `args`, the old arguments of the step
+    /// An argument of that tool; a template may use `args`, the old arguments of the step
     #[arg(long, value_name = "NAME=VALUE", requires = "look_up")]
     pub with: Vec<String>,
     /// What the error means
@@ -246,7 +248,7 @@ pub struct LearnArgs {
     /// Keep it in your memory, for every project
     #[arg(long)]
     pub everywhere: bool,
-    /// Do the command after `--` in place of the step, not before it
+    /// Run the command after `--` instead of the step, not before it
     #[arg(long, requires = "command", conflicts_with_all = ["set", "look_up"])]
     pub replace: bool,
     /// A command that runs before the step is tried again

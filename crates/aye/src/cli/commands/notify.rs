@@ -17,8 +17,13 @@ Examples:
   aye notify test phone      through one of them
   aye notify list            list the newest messages and whether they arrived
 
-Channels are written as `[notify.NAME]` in your own `config.toml` or in `aye.toml`;
-docs/how-to/notify.md says how.";
+A channel is a table in `~/.config/aye/config.toml`, or in the `aye.toml` of a project that you
+trust. Its kind is webhook, ntfy, email, command, desktop or dropbox:
+
+  [notify.phone]
+  kind = \"ntfy\"
+  topic = { env = \"NTFY_TOPIC\" }
+  on = [\"question\", \"failed\"]";
 
 // Options of `aye notify`.
 #[derive(Debug, Args)]

@@ -290,7 +290,7 @@ fn ending_as(old: &str, new: &str) -> String {
 
 /// Nobody can be asked here.
 fn nobody() -> Error {
-    Error::Refused {
+    Error::Unattended {
         message: "nobody can be asked here".to_owned(),
         hint: Some("`--yes` writes it".to_owned()),
     }

@@ -27,7 +27,7 @@ Examples:
   aye people revoke ann DEVICE    sign one browser out
   aye people remove bob
 
-The link signs one browser in, once, within a day; the token is for programs.";
+The link signs in one browser, once, and expires after a day; the token is for programs.";
 
 // Options of `aye people`.
 #[derive(Debug, Args)]
@@ -179,7 +179,7 @@ fn tell(name: &str, credentials: &Credentials, context: &Context) -> Result<u8, 
         let dim = |text: &str| context.paint_out.text(Tone::Dim, text);
         print(&format!(
             "{}\n  {link}\n{}\n  {token}\n",
-            dim("signs one browser in, once, within a day:"),
+            dim("signs in one browser, once; expires after a day:"),
             dim("token for programs:"),
         ))?;
     }

@@ -138,7 +138,7 @@ fn add(args: AddArgs, context: &Context) -> Result<u8, Error> {
         let mark = context.paint_err.text(Tone::Warn, "warning:");
         say(&format!(
             "{mark} the timer does not run yet: {}\nhint: it starts with your next session; \
-             `systemctl --user start aye-{}.timer` starts it now\n",
+             `systemctl --user start aye-schedule-{}.timer` starts it now\n",
             escape_control_line(why),
             added.schedule.name
         ));

@@ -56,7 +56,7 @@ pub struct ListenArgs {
     /// Another name under which clients reach it
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// Let other machines connect: takes a certificate and at least one person
+    /// Let other machines connect: needs a certificate and at least one person
     #[arg(long)]
     pub remote: bool,
     /// The certificate that encrypts connections, as a PEM file
@@ -160,7 +160,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<u8, Error> {
         if let Some(certificate) = certificate {
             say(&format!("clients verify its certificate with {certificate}\n"));
         }
-        say("`aye serve open` opens the page; Ctrl-C stops the server and no run\n");
+        say("`aye serve open` opens the page; Ctrl-C stops the server, not the runs\n");
         Ok(())
     })
 }

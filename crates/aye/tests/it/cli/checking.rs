@@ -195,7 +195,7 @@ states:
      7 |   - { name: module, compute: "import subprocess" }
        |                               ^^^^^^^^^^^^^^^^^
        |
-    hint: it has the likes of `re`, `json` and `datetime`; `python: true` at the step runs the block with python3
+    hint: it has `re`, `json`, `datetime` and a few more; `python: true` at the step runs the block with python3
 
     warning[unknown-tool]: there is no tool `sya`
       --> calls.yaml:3:25

@@ -80,12 +80,15 @@ fn a_second_run_waits_every_view_says_for_which_and_it_goes_on_when_the_name_is_
     assert_eq!(shown["concurrency"]["waits_for"], first);
     let planned = place.aye(&["run", "deploy.yaml", "--dry-run"]).ok().stdout;
     assert!(
-        planned.contains(&format!("concurrency: deploy-stage  run {first} has it now")),
+        planned.contains(&format!("concurrency: deploy-stage  run {first} holds it")),
         "{planned}"
     );
     // Another name is free.
     let free = place.aye(&["run", "deploy.yaml", "--dry-run", "-i", "env=test"]).ok().stdout;
-    assert!(free.contains("concurrency: deploy-test  one run at a time has this name"), "{free}");
+    assert!(
+        free.contains("concurrency: deploy-test  one run at a time can hold this name"),
+        "{free}"
+    );
     place.write("go", "");
     let ran = place.finish(second).ok();
     assert!(ran.stderr.contains(&words) || ran.stdout.contains(&words), "{}", ran.all());

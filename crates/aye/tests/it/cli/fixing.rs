@@ -32,6 +32,7 @@ fn certain_fixes_are_shown_and_written_and_comments_stay() {
         said.all()
     );
     assert!(said.stderr.contains("`--yes` writes the changes"), "{}", said.all());
+    assert_eq!(said.code, 6, "{}", said.all());
     assert_eq!(read(), SKILL);
     let said = place.aye(&["check", "deploy.yaml", "--fix", "--unit", "ms", "--yes"]);
     assert_eq!(said.code, 0, "{}", said.all());

@@ -34,7 +34,7 @@ fn the_overview() {
       logs         Show what the steps of a run wrote
       watch        Follow a run that another process drives
       stats        Show durations, failures and waiting times of a skill
-      audit        Find changes that someone made to the journal later
+      audit        Check whether someone changed the journal
 
     Write skills:
       init         Create a first skill

@@ -224,7 +224,7 @@ fn reference() -> String {
     let mut text = "# The command line\n\nWritten by the program itself: `AYE_UPDATE=1 cargo test -p aye the_reference`.\n".to_owned();
     add(&mut text, "aye", &mut cli);
     text.push_str(
-        "\n## Environment\n\nAn option wins over its variable.\n\n| variable | |\n|---|---|\n",
+        "\n## Environment\n\nAn option takes precedence over its variable.\n\n| variable | |\n|---|---|\n",
     );
     for (name, about) in SETTINGS.iter().chain(&OTHERS) {
         text.push_str(&format!("| `{}` | {about} |\n", name.replace(", ", "`, `")));

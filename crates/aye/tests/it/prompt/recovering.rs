@@ -96,7 +96,7 @@ fn arguments_are_changed_in_an_editor_shown_and_tried() {
 fn an_editor_that_changes_nothing_breaks_or_writes_rubbish_changes_nothing() {
     for (script, said) in [
         ("true", "nothing was changed"),
-        ("exit 1", "the editor did not end well"),
+        ("exit 1", "the editor failed"),
         ("echo '[: nonsense' > \"$1\"", "line 1"),
     ] {
         let place = deploying();
@@ -202,6 +202,7 @@ fn a_file_is_not_changed_without_a_word() {
     // It can be said later, and only once.
     let asked = place.aye(&["patch", "last"]);
     assert!(asked.all().contains("`--yes` writes it"), "{}", asked.all());
+    assert_eq!(asked.code, 6, "{}", asked.all());
     // What someone changed there meanwhile is not undone.
     place.write("skill.yaml", &BLOCK.replace("total = 2", "total = 5"));
     let other = place.aye(&["patch", "last", "--yes"]);

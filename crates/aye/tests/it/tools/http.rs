@@ -113,7 +113,7 @@ fn a_server_that_wants_a_token_gets_the_one_of_the_variable() {
     );
     let text = format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n");
     let error = Shop::new(&text).call("it.echo", json!({})).expect_err("it wants a token");
-    assert_eq!(error.message, "the server `it` wants to know who asks");
+    assert_eq!(error.message, "the server `it` requires a token");
     assert!(error.hint.is_some_and(|hint| hint.contains("token_env")));
     assert!(!asked.recv().expect("a request").contains("uthorization"));
 
@@ -202,7 +202,7 @@ fn an_encrypted_server_has_to_have_a_certificate_that_is_trusted() {
     };
     let own = place.work().join("cert.pem");
     let known = call(own.to_str().expect("text"));
-    assert!(known.stderr.contains("wants to know who asks"), "{}", known.all());
+    assert!(known.stderr.contains("requires a token"), "{}", known.all());
     assert_eq!(place.read("asked"), "Bearer hunter2");
     assert!(!known.all().contains("hunter2"));
 

@@ -29,7 +29,7 @@ use super::output::{print, print_json, warn_about};
     `skills = [\"…\"]` in `aye.toml` says."
 )]
 pub struct ListArgs {
-    /// Show one skill whole: its inputs, steps and questions
+    /// Show one skill in full: its inputs, steps and questions
     #[arg(value_name = "SKILL")]
     pub skill: Option<String>,
 }
