@@ -110,7 +110,7 @@ impl Example {
 }
 
 /// A copy of the project, with its world.
-fn project() -> Place {
+pub(crate) fn project() -> Place {
     let place = Place::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for name in ["aye.toml", "bin", "skills"] {

@@ -25,6 +25,7 @@ mod exhaustion;
 mod failing;
 mod finally;
 mod fixing;
+mod guides;
 mod hardening;
 mod help;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]

@@ -24,16 +24,32 @@ fn shown(ran: &Ran) -> String {
     // A limit is the same each time.
     let text = text.replace("at most DURATION", "at most 2m");
     let text = text.replace("DURATION left", "9m 59s left");
+    let text = text.replace("asked DURATION ago", "asked just now");
     let text = text.replace("DURATION", "20ms").replace("TIME", "2026-11-17 09:00:00 UTC");
-    let text = text.replace("N MB, ", "").replace("RUN", RUN);
+    let text = text.replace("N MB, ", "").replace("AGO", "just now").replace("RUN", RUN);
     // A run inside another.
     let inside = regex_lite::Regex::new(r"\b[0-9a-z]{10}(_\d+_\d+)\b").unwrap();
     let text = inside.replace_all(&text, format!("{RUN}$1"));
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// What the person who follows a page has around them and does beside its commands.
+#[derive(Default)]
+pub(super) struct Around<'a> {
+    /// Variables of every command.
+    pub(super) env: Vec<(String, String)>,
+    /// Done before each command; returns what is really run, usually the command itself.
+    pub(super) before: Option<&'a mut dyn FnMut(&Place, &str) -> String>,
+    /// What is the same on every machine in the output of a command.
+    pub(super) tidy: Option<&'a dyn Fn(&str) -> String>,
+}
+
 /// Does what a line of a session says, in the place of the tutorial.
-fn does(place: &Place, line: &str) -> Ran {
+fn does(place: &Place, line: &str, around: &mut Around<'_>) -> Ran {
+    let line = match &mut around.before {
+        Some(before) => before(place, line),
+        None => line.to_owned(),
+    };
     let run = line.contains(RUN).then(|| place.last());
     let line = line.replace(RUN, run.as_deref().unwrap_or_default());
     let own = Path::new(AYE).parent().unwrap();
@@ -42,11 +58,12 @@ fn does(place: &Place, line: &str) -> Ran {
     command.arg("-c").arg(format!("{{ {line}\n}} 2>&1")).current_dir(place.work());
     command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", own.display()));
     command.env("HOME", place.path()).env("AYE_HOME", place.home()).env("LANG", "C.UTF-8");
+    command.envs(around.env.iter().map(|(name, value)| (name, value)));
     Ran::of(command.stdin(std::process::Stdio::null()).output().unwrap(), place)
 }
 
 /// A session as it goes: its commands, each with what it really prints.
-fn session(place: &Place, block: &str) -> String {
+fn session(place: &Place, block: &str, around: &mut Around<'_>) -> String {
     let mut text = String::new();
     let mut lines = block.lines().peekable();
     while let Some(line) = lines.next() {
@@ -65,7 +82,10 @@ fn session(place: &Place, block: &str) -> String {
                 let keys = before.first().map(|keys| format!("{keys}\r"));
                 type_to_confirm(place, &question, keys.as_deref(), last, false);
             }
-            None => text.push_str(&shown(&does(place, command))),
+            None => {
+                let real = shown(&does(place, command, around));
+                text.push_str(&around.tidy.map_or_else(|| real.clone(), |tidy| tidy(&real)));
+            }
         }
     }
     text
@@ -73,7 +93,43 @@ fn session(place: &Place, block: &str) -> String {
 
 /// Follows a page from its top to its end.
 fn follow(page: &str) {
-    let place = Place::new();
+    follow_with(page, &Place::new(), &mut Around::default());
+}
+
+/// Writes a file of a page, in the working directory or, with `~`, in the home directory.
+fn write_file(place: &Place, language: &str, file: &str, text: &str) {
+    let (path, mode) = match file.strip_prefix("~/") {
+        Some(below) => (place.write(&format!("../{below}"), text), 0o600),
+        None => (place.write(file, text), if language == "sh" { 0o755 } else { 0o644 }),
+    };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The blocks of a page: what stands after the fence, and the text.
+fn fenced(text: &str) -> Vec<(&str, String)> {
+    let mut lines = text.lines();
+    let mut blocks = Vec::new();
+    while let Some(line) = lines.next() {
+        if let Some(info) = line.strip_prefix("```") {
+            let block = lines.by_ref().take_while(|line| *line != "```");
+            blocks.push((info, block.map(|line| format!("{line}\n")).collect()));
+        }
+    }
+    blocks
+}
+
+/// Writes the files of a page that is followed before this one.
+pub(super) fn files_of(page: &str, place: &Place) {
+    let text = std::fs::read_to_string(path(page)).unwrap();
+    for (info, block) in fenced(&text) {
+        if let Some((language, file)) = info.split_once(' ') {
+            write_file(place, language, file, &block);
+        }
+    }
+}
+
+/// The same, in a place and with things around it.
+pub(super) fn follow_with(page: &str, place: &Place, around: &mut Around<'_>) {
     let written = std::fs::read_to_string(path(page)).unwrap();
     let mut real = String::new();
     let mut lines = written.lines();
@@ -87,14 +143,10 @@ fn follow(page: &str) {
             .collect();
         match info.split_once(' ') {
             Some((language, file)) => {
-                let path = place.write(file, &block);
-                if language == "sh" {
-                    let mode = std::fs::Permissions::from_mode(0o755);
-                    std::fs::set_permissions(path, mode).unwrap();
-                }
+                write_file(place, language, file, &block);
                 real.push_str(&block);
             }
-            None if info == "console" => real.push_str(&session(&place, &block)),
+            None if info == "console" => real.push_str(&session(place, &block, around)),
             // Shown, and not run.
             None => real.push_str(&block),
         }
@@ -174,4 +226,27 @@ fn a_decision_that_two_people_make() {
 #[test]
 fn three_assistants_are_connected() {
     follow("how-to/assistants.md");
+}
+
+#[test]
+fn a_failed_step_is_tried_again() {
+    follow("how-to/retry.md");
+}
+
+#[test]
+fn one_run_at_a_time_and_a_clean_up() {
+    follow("how-to/one-at-a-time.md");
+}
+
+#[test]
+fn who_approved_what() {
+    let place = Place::new();
+    files_of("tutorials/first-question.md", &place);
+    follow_with("how-to/who-approved.md", &place, &mut Around::default());
+}
+
+#[test]
+fn an_example_as_its_page_shows_it() {
+    let place = crate::examples::project();
+    follow_with("../examples/README.md", &place, &mut Around::default());
 }

@@ -18,3 +18,5 @@ mod looking_up;
 mod mending;
 mod running;
 mod transcripts;
+
+pub(crate) use peer::{Peer, Sdk};

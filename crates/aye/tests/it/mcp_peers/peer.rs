@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Which SDK, and which era it is told to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sdk {
+pub(crate) enum Sdk {
     Python1,
     Python2,
     Python2Legacy,
@@ -89,7 +89,7 @@ pub(super) fn with_each(play: impl Fn(&mut Peer) + Sync) {
 }
 
 /// One client, in a place of its own.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     pub(super) sdk: Sdk,
     child: Child,
     stdin: ChildStdin,
@@ -103,13 +103,13 @@ pub(super) struct Peer {
 
 /// What a tool answered.
 #[derive(Debug, Clone)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     /// The whole result.
     pub(super) whole: Value,
     /// Its structured part.
     pub(super) data: Value,
     /// All its texts.
-    pub(super) text: String,
+    pub(crate) text: String,
     pub(super) is_error: bool,
 }
 
@@ -133,19 +133,19 @@ impl Reply {
 
     /// The id to continue with.
     #[track_caller]
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         let id = self.data["execution_id"].as_str();
         id.unwrap_or_else(|| panic!("no execution id: {self:?}")).to_owned()
     }
 
     #[track_caller]
-    pub(super) fn stands(self, status: &str) -> Self {
+    pub(crate) fn stands(self, status: &str) -> Self {
         assert_eq!(self.status(), status, "{self:#?}");
         self
     }
 
     #[track_caller]
-    pub(super) fn refused(self) -> Self {
+    pub(crate) fn refused(self) -> Self {
         assert!(self.is_error, "it was not refused: {self:#?}");
         self
     }
@@ -153,7 +153,7 @@ impl Reply {
 
 impl Peer {
     /// Starts it, or takes one that rests.
-    pub(super) fn start(sdk: Sdk) -> Self {
+    pub(crate) fn start(sdk: Sdk) -> Self {
         let mut resting = RESTING.lock().unwrap();
         if let Some(at) = resting.iter().position(|peer| peer.sdk == sdk) {
             return resting.swap_remove(at);
@@ -179,7 +179,7 @@ impl Peer {
     }
 
     /// Hangs up, and is ready for another scenario.
-    pub(super) fn rest(mut self) {
+    pub(crate) fn rest(mut self) {
         let id = self.send(json!({ "do": "close" }));
         let _ = self.outcome(id);
         self.is_new = true;
@@ -240,7 +240,7 @@ impl Peer {
 
     /// The same with other keys in the command.
     #[track_caller]
-    pub(super) fn connect_with(&mut self, place: &Place, more: Value) -> Value {
+    pub(crate) fn connect_with(&mut self, place: &Place, more: Value) -> Value {
         let mut command = json!({
             "do": "connect",
             "mode": self.sdk.mode(),
@@ -312,7 +312,7 @@ impl Peer {
 
     /// Calls a tool.
     #[track_caller]
-    pub(super) fn call(&mut self, tool: &str, args: Value) -> Reply {
+    pub(crate) fn call(&mut self, tool: &str, args: Value) -> Reply {
         let call = self.start_call(tool, args);
         self.reply(call)
     }

@@ -14,6 +14,7 @@ mod webhook;
 
 use crate::cli::harness::Place;
 
+pub(crate) use receiver::Receiver;
 pub(crate) use webhook::hmac;
 
 /// Where the user's own settings are, from the working directory.

@@ -11,11 +11,11 @@ use crate::cli::harness::until;
 
 /// What was sent.
 #[derive(Debug, Clone)]
-pub(super) struct Sent {
-    pub(super) method: String,
+pub(crate) struct Sent {
+    pub(crate) method: String,
     pub(super) path: String,
     head: Vec<(String, String)>,
-    pub(super) body: String,
+    pub(crate) body: String,
 }
 
 impl Sent {
@@ -25,12 +25,12 @@ impl Sent {
     }
 
     #[track_caller]
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
     /// Everything of it as text.
-    pub(super) fn all(&self) -> String {
+    pub(crate) fn all(&self) -> String {
         format!("{} {} {:?} {}", self.method, self.path, self.head, self.body)
     }
 }
@@ -47,14 +47,14 @@ pub(super) struct Manner {
 }
 
 /// A server on loopback.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     pub(super) port: u16,
     sent: Arc<Mutex<Vec<Sent>>>,
     manner: Arc<Mutex<Manner>>,
 }
 
 impl Receiver {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sent, manner) = (Arc::<Mutex<Vec<Sent>>>::default(), Arc::<Mutex<Manner>>::default());
@@ -68,7 +68,7 @@ impl Receiver {
         Self { port, sent, manner }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
@@ -82,7 +82,7 @@ impl Receiver {
 
     /// Waits until it was sent so many requests.
     #[track_caller]
-    pub(super) fn until(&self, count: usize) -> Vec<Sent> {
+    pub(crate) fn until(&self, count: usize) -> Vec<Sent> {
         until(&format!("{count} requests"), || self.sent().len() >= count);
         self.sent()
     }
