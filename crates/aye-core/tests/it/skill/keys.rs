@@ -445,7 +445,7 @@ fn who_comes_from_another_tool_is_told_what_to_write() {
         ("{ command: make, working-directory: x }", "did you mean `cwd`?"),
         ("{ command: make, if: x }", "did you mean `condition`?"),
         ("{ command: make, become: true }", "command: sudo"),
-        ("cmds: [make]", "`shell: |` and a line each below it"),
+        ("cmds: [make]", "`shell: |` with one line for each"),
         ("uses: actions/checkout@v4", "`skill: NAME` runs another skill"),
         ("prompt: Sure?", "did you mean `confirm`?"),
     ];
