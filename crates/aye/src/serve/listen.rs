@@ -39,8 +39,6 @@ use super::write_limit::WriteLimit;
 const STRANGERS: usize = 1024;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
-/// How long a client may leave what is sent to it unread.
-const UNREAD: Duration = Duration::from_secs(20);
 /// How long we rest when the machine has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
 
@@ -100,10 +98,11 @@ pub(crate) fn serve(
         tokio::spawn(socket::pulse(Arc::clone(&server)));
         tokio::spawn(presence::tell(Arc::clone(&server)));
         tokio::spawn(taking_up::look(Arc::clone(&server)));
+        let unread = server.limits.unread;
         if let Some(local) = local {
-            tokio::spawn(accept_local(local, router.clone()));
+            tokio::spawn(accept_local(local, router.clone(), unread));
         }
-        accept(listener, tls, router).await
+        accept(listener, tls, router, unread).await
     })
 }
 
@@ -112,6 +111,7 @@ async fn accept(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     router: Router,
+    unread: Duration,
 ) -> Result<u8, Error> {
     let mut strangers: VecDeque<Stranger> = VecDeque::new();
     loop {
@@ -130,10 +130,10 @@ async fn accept(
         let connection = Connection { account, is_unix: false, elsewhere: !here, known: seen };
         let (tls, router) = (tls.clone(), router.clone());
         let task = tokio::spawn(async move {
-            let Some(tls) = tls else { return attend(stream, connection, router).await };
+            let Some(tls) = tls else { return attend(stream, connection, router, unread).await };
             // Who speaks something else, or nothing, is not waited for.
             if let Ok(Ok(stream)) = tokio::time::timeout(HEADERS, tls.accept(stream)).await {
-                attend(stream, connection, router).await;
+                attend(stream, connection, router, unread).await;
             }
         });
         make_room(&mut strangers);
@@ -142,7 +142,7 @@ async fn accept(
 }
 
 /// Clients of other accounts of this machine.
-async fn accept_local(listener: UnixListener, router: Router) {
+async fn accept_local(listener: UnixListener, router: Router, unread: Duration) {
     let mut strangers: VecDeque<Stranger> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -155,7 +155,7 @@ async fn accept_local(listener: UnixListener, router: Router) {
         let known = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&known);
         let connection = Connection { account, is_unix: true, elsewhere: false, known: seen };
-        let task = tokio::spawn(attend(stream, connection, router.clone())).abort_handle();
+        let task = tokio::spawn(attend(stream, connection, router.clone(), unread)).abort_handle();
         make_room(&mut strangers);
         strangers.push_back(Stranger { known, task });
     }
@@ -186,8 +186,8 @@ impl Stranger {
     }
 }
 
-/// One connection, from its first byte to its last.
-async fn attend<S>(stream: S, connection: Connection, router: Router)
+/// One connection, from its first byte to its last. What is sent may stay unread for so long.
+async fn attend<S>(stream: S, connection: Connection, router: Router, unread: Duration)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -200,7 +200,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
         .max_buf_size(64 * 1024)
-        .serve_connection(TokioIo::new(WriteLimit::new(stream, UNREAD)), answer)
+        .serve_connection(TokioIo::new(WriteLimit::new(stream, unread)), answer)
         .with_upgrades();
     // A client that goes away is not news.
     let _ = served.await;

@@ -23,6 +23,7 @@ mod clients;
 mod guard;
 mod hub;
 mod identity;
+mod limits;
 mod listen;
 mod local_socket;
 mod metrics;

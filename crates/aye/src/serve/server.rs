@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::clients::Clients;
 use super::hub::Hub;
 use super::identity::{Access, Identity};
+use super::limits::Limits;
 use super::metrics::Metrics;
 use super::problem::{Code, Problem};
 use super::rate::Rates;
@@ -31,6 +32,7 @@ pub(super) struct Server {
     pub(super) metrics: Metrics,
     pub(super) rates: Rates,
     pub(super) starts: StartQueue,
+    pub(super) limits: Limits,
     /// Where it is, as clients write it.
     pub(super) place: Place,
     followers: Arc<Semaphore>,
@@ -59,6 +61,7 @@ impl Server {
         let people = PeopleFile::new(&runtime.home);
         Ok(Self {
             hub: Hub::start(Arc::clone(&runtime))?,
+            limits: Limits::of(&runtime.env),
             user: runtime.driver().user,
             people,
             runtime,

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::browsers::Turn;
 use crate::needs;
-use crate::page::BROWSER;
 
 const EXTENSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vscode");
 
@@ -69,7 +69,7 @@ static PACKAGE: LazyLock<PathBuf> = LazyLock::new(|| {
 
 /// Runs a script in VS Code of a version.
 fn script(name: &str, version: &str) {
-    let _alone = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = Turn::take();
     needs::program("chromium");
     let mut command = Command::new("node");
     command

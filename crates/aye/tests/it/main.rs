@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
+mod browsers;
 mod cli;
 mod corpus;
 mod crash;

@@ -2,15 +2,12 @@
 //! `tests/page`, each a test.
 
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
+use crate::browsers::Turn;
 use crate::needs;
 
-/// One browser at a time: each takes all the processor it gets.
-pub(crate) static BROWSER: Mutex<()> = Mutex::new(());
-
 fn run(script: &str) {
-    let _alone = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = Turn::take();
     needs::program("chromium");
     let output = Command::new("node")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/page/").to_owned() + script)

@@ -277,6 +277,13 @@ export class Window {
     await this.page.keyboard.press("Enter");
   }
 
+  /** Looks for a line of the list with this title, with the keyboard alone. */
+  async search(title, text) {
+    await this.titled(title).waitFor();
+    await this.quick.locator("input:focus").waitFor();
+    await this.page.keyboard.type(text);
+  }
+
   /** The list or field with this title. */
   titled(text) {
     return this.quick.locator(".quick-input-title", { hasText: text });

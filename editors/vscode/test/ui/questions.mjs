@@ -183,6 +183,8 @@ await test(SKILLS, async (here, host, step) => {
   await asked("flaky never");
   await window.press("flaky never", "Answer…", window.option(/^Retry with changes/));
   await window.option(/^Retry with changes/).click();
+  await card.locator("[data-choice=edit]").waitFor();
+  await settled();
   await card.locator("[data-choice=edit]").click();
   await card.getByLabel("argument 1").fill("ok");
   await settled();
@@ -262,8 +264,7 @@ await test(SKILLS, async (here, host, step) => {
   await asked("Which archive goes?");
   await window.keys("Control+Alt+y", window.dialog.getByText("echo drop db-5"));
   await window.confirm("Answer…");
-  await window.titled("Archive ·").waitFor();
-  await page.keyboard.type("db-3");
+  await window.search("Archive ·", "db-3");
   await window.enter("db-3");
   await asked("Delete what begins with?");
   await window.keys("Control+Alt+y", window.dialog.getByText("Delete what begins with?"));
@@ -274,7 +275,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.enter("Proceed");
   await asked("Where?");
   await window.ask("Region ·");
-  await page.keyboard.type("us-1");
+  await window.search("Region ·", "us-1");
   await window.enter("us-1");
   await asked("Which ticket?");
   await window.ask("Ticket ·");
@@ -284,8 +285,7 @@ await test(SKILLS, async (here, host, step) => {
   await asked("flaky never");
   await window.keys("Control+Alt+y", window.dialog.getByText("./flaky never"));
   await window.confirm("Answer…");
-  await window.titled("Step failed ·").waitFor();
-  await page.keyboard.type("changes");
+  await window.search("Step failed ·", "changes");
   await window.enter("Retry with changes");
   await card.locator("[data-choice=edit]").waitFor();
   await focusCard();
@@ -335,13 +335,12 @@ await test(SKILLS, async (here, host, step) => {
   await asked("flaky twice");
   await window.keys("Control+Alt+y", window.dialog.getByText("./flaky twice"));
   await window.confirm("Answer…");
-  await window.titled("Step failed ·").waitFor();
-  await page.keyboard.type("reason");
+  await window.search("Step failed ·", "reason");
   await window.enter("Give a reason");
   await quick.locator("input[placeholder=Reason]:focus").waitFor();
   await window.type("Step failed ·", "flaky again");
   await window.option(/Give a reason.*flaky again/).waitFor();
-  await page.keyboard.type("skip");
+  await window.search("Step failed ·", "skip");
   await window.enter("Skip");
   step("keyboard: recovered");
   await asked("Long: Line 1");

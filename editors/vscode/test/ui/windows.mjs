@@ -55,6 +55,13 @@ await test(SKILLS, async (here, host, step) => {
   const both = await host.window({ workspace: file });
   await both.connected();
   await both.view();
+  // On a busy machine VS Code may open a workspace without its folders.
+  await until(async () => {
+    await both.tree("Skills").first().waitFor();
+    const isOpen = await both.tree("Skills").filter({ hasText: "not open here" }).first().waitFor({ state: "detached", timeout: 10_000 }).then(() => true, () => false);
+    if (!isOpen) await both.page.reload();
+    return isOpen;
+  }, "the workspace has its folders");
   // A project may be drawn closed: then it is opened.
   for (const [project, skill] of [["project", "ask"], ["other", "audit"]]) {
     const row = both.tree("Skills").filter({ hasText: project }).first();

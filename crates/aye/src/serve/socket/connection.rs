@@ -29,8 +29,6 @@ use super::wire::{Broken, Heard as Said, Utf8Bytes, Wire};
 const SLOW: Duration = Duration::from_secs(10);
 /// How long a browser may take to say its secret.
 const HELLO: Duration = Duration::from_secs(10);
-/// A client that says nothing for so long, not even that it is there, is gone.
-const SILENT: Duration = Duration::from_secs(60);
 /// How many results and lines of output wait for a client.
 const WAITING: usize = 32;
 /// How many commands of one client are carried out at once.
@@ -222,7 +220,7 @@ impl Connection {
                 let text = if sees_all { all } else { limited };
                 // As good a moment as any to see whether it is still welcome, and there.
                 self.identity = self.renewed()?;
-                if self.heard.elapsed() > SILENT {
+                if self.heard.elapsed() > self.server.limits.silent {
                     return Err(End::Gone);
                 }
                 send(socket, text.clone()).await?;

@@ -41,8 +41,6 @@ pub(super) use message::{ClientMessage, CommandResult};
 use wire::Handshake;
 pub(super) use wire::Utf8Bytes;
 
-/// How often everybody hears that we are there.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often it is looked whether someone came or went.
 const PRESENCE: Duration = Duration::from_millis(500);
 
@@ -89,7 +87,7 @@ pub(super) async fn pulse(server: Arc<Server>) {
             let told = |clients| json_line(&Notice::Clients { clients, count });
             server.hub.notify(told(clients), told(limited));
         }
-        if since >= HEARTBEAT {
+        if since >= server.limits.heartbeat {
             since = Duration::ZERO;
             let (n, at) = (server.hub.position(), server.runtime.now());
             let told = json_line(&Notice::Heartbeat { n, at });

@@ -86,15 +86,23 @@ impl Served {
         Self::at(place)
     }
 
+    /// A server that loses patience with its clients ten times as soon.
+    pub(super) fn hurried(skills: &[(&str, &str)]) -> Self {
+        let mut server = Self::with(skills);
+        server.kill();
+        (server.child, server.port, server.token) = start(&server.place, "10");
+        server
+    }
+
     pub(crate) fn at(place: Place) -> Self {
-        let (child, port, token) = start(&place);
+        let (child, port, token) = start(&place, "1");
         Self { place, child, port, token }
     }
 
     /// Kills the server and starts another one.
     pub(super) fn restart(&mut self) {
         self.kill();
-        (self.child, self.port, self.token) = start(&self.place);
+        (self.child, self.port, self.token) = start(&self.place, "1");
     }
 
     pub(super) fn kill(&mut self) {
@@ -215,8 +223,9 @@ impl Drop for Served {
     }
 }
 
-fn start(place: &Place) -> (Child, u16, String) {
+fn start(place: &Place, haste: &str) -> (Child, u16, String) {
     let mut command = place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    command.env("AYE_TEST_HASTE", haste);
     let mut said = std::fs::OpenOptions::new();
     let said = said.append(true).create(true).open(place.path().join("serve.stderr")).unwrap();
     let mut child = command.stdout(Stdio::piped()).stderr(said).spawn().unwrap();

@@ -204,7 +204,6 @@ fn a_body_that_never_ends_and_a_head_that_never_comes_are_not_waited_for() {
     assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
 }
 
-/// A client that wants a log and does not read it keeps no connection and no thread.
 /// Whether a program still holds the end at `port` of a connection from `peer`.
 fn is_held(port: u16, peer: u16) -> bool {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -216,11 +215,12 @@ fn is_held(port: u16, peer: u16) -> bool {
     })
 }
 
+/// A client that wants a log and does not read it keeps no connection and no thread.
 #[test]
 fn a_log_that_nobody_reads_is_not_kept_open() {
     let loud = "
 steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' } ]";
-    let server = Served::with(&[("go", loud)]);
+    let server = Served::hurried(&[("go", loud)]);
     let run = server.start_skill("go");
     server.until_status(&run, "completed");
     let bearer = server.bearer();

@@ -290,7 +290,7 @@ steps: [ { name: loud, shell: 'yes \"$(printf %01000d 1)\" | head -c 60000000' }
 /// Clients hear regularly that the server is there, and one that does not answer is gone.
 #[test]
 fn a_client_that_says_nothing_is_dropped() {
-    let server = Served::with(&[]);
+    let server = Served::hurried(&[]);
     let mut silent = server.socket("/ws");
     silent.snapshot();
     let mut heartbeats = 0;
