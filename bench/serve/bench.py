@@ -272,6 +272,18 @@ def snapshots(what, few, many):
     print(f"{what}: {median(times[few]):.2f} ms, {median(times[many]):.2f} ms: {ratio:.2f}x", flush=True)
 
 
+def commands(what, few, many, *args):
+    times = {one: [] for one in (few, many)}
+    for number in range(ROUNDS + 1):
+        for one in (few, many):
+            began = time.perf_counter()
+            one.aye(*args)
+            if number:
+                times[one].append((time.perf_counter() - began) * 1000)
+    ratio = median(times[many]) / median(times[few])
+    print(f"{what}: {median(times[few]):.2f} ms, {median(times[many]):.2f} ms: {ratio:.2f}x (goal 1.5x)", flush=True)
+
+
 def lists():
     pair = []
     for count in (100, 10_000):
@@ -284,6 +296,7 @@ def lists():
         pair.append(place)
     compared("100 and 10,000 open questions, a page of them", *pair, "/questions", 1.5)
     snapshots("100 and 10,000 open questions, a socket until its snapshot", *pair)
+    commands("100 and 10,000 open questions, `aye inbox`", *pair, "inbox")
     for place in pair:
         place.server.kill()
     pair = []
@@ -297,6 +310,7 @@ def lists():
     compared("100 and 100,000 runs, the first page", *pair, "/runs", 1.5)
     compared("100 and 100,000 runs, those that completed", *pair, "/runs?status=completed", 1.5)
     snapshots("100 and 100,000 runs, a socket until its snapshot", *pair)
+    commands("100 and 100,000 runs, `aye runs`", *pair, "runs")
     page(pair)
     for place in pair:
         place.server.kill()

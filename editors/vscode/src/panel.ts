@@ -20,9 +20,7 @@ type FromPanel =
   | Call
   | { type: "listen" }
   | { type: "at"; path: string }
-  | { type: "show"; question: string | null }
-  | { type: "stream"; id: number; path: string }
-  | { type: "stop"; id: number };
+  | { type: "show"; question: string | null };
 
 export class Panel implements vscode.Disposable {
   #session: Session;
@@ -30,7 +28,6 @@ export class Panel implements vscode.Disposable {
   #panel: vscode.WebviewPanel | null = null;
   #isLive = false;
   #path = "inbox";
-  #streams = new Map<number, AbortController>();
   #disposables: vscode.Disposable[];
 
   constructor(session: Session, extension: vscode.Uri) {
@@ -90,8 +87,6 @@ export class Panel implements vscode.Disposable {
     panel.onDidDispose(() => {
       this.#panel = null;
       this.#isLive = false;
-      for (const stream of this.#streams.values()) stream.abort();
-      this.#streams.clear();
       this.#session.panelShows(null);
     });
     webview.html = pageOf(webview, this.#extension, "panel", { path: this.#path, trusted: String(vscode.workspace.isTrusted) });
@@ -141,12 +136,6 @@ export class Panel implements vscode.Disposable {
         break;
       case "call":
         void this.#call(message);
-        break;
-      case "stream":
-        void this.#stream(message.id, message.path);
-        break;
-      case "stop":
-        this.#streams.get(message.id)?.abort();
         break;
     }
   }
@@ -200,7 +189,7 @@ export class Panel implements vscode.Disposable {
 
   /** What starts something of a project needs a window that has the project open. */
   async #mustStart(command: CommandType, fields: Record<string, unknown>): Promise<void> {
-    if (command !== "start" && command !== "retry") return;
+    if (command !== "start" && command !== "retry" && command !== "resume") return;
     const project = command === "start" ? await this.#projectOf(fields) : await this.#placeOf(String(fields.run));
     if (!this.#session.isOpen(project)) throw new ApiError("not_trusted", this.#session.whyNotStart(project));
   }
@@ -218,19 +207,6 @@ export class Panel implements vscode.Disposable {
   async #who(): Promise<unknown> {
     const who = await this.#session.client.get<{ rights: string[] }>("/session");
     return vscode.workspace.isTrusted ? who : { ...who, rights: ["read"] };
-  }
-
-  async #stream(id: number, path: string): Promise<void> {
-    const aborter = new AbortController();
-    this.#streams.set(id, aborter);
-    try {
-      const response = await this.#session.client.request("GET", path, { signal: aborter.signal });
-      for await (const chunk of (response.body ?? []) as unknown as AsyncIterable<Uint8Array>) this.#post({ type: "chunk", id, bytes: chunk });
-      this.#post({ type: "end", id });
-    } catch (error) {
-      this.#post({ type: "end", id, error: error instanceof Error ? error.message : String(error) });
-    }
-    this.#streams.delete(id);
   }
 }
 

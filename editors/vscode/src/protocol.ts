@@ -203,6 +203,9 @@ export type ClientMessage =
 | /** Cancels a run. */ CancelCommand & {
   type: "cancel";
 }
+| /** Continues a run that no process drives. */ RunCommand & {
+  type: "resume";
+}
 | /** Tries a failed step again. */ RetryCommand & {
   type: "retry";
 }
@@ -477,6 +480,17 @@ export type Form = {
   note?: string | null;
   /** What it wants to know, the required ones first. */
   fields: Field[];
+};
+
+/** Where a text is in a log. */
+export type FoundLines = {
+  /** The bytes at which the lines with it begin. A line of more than 16 KiB counts as several. */
+  lines: number[];
+  /**
+   * `from` of the next search: this one looked at a part of the log, or found enough;
+   * `null` at the end.
+   */
+  next: number | null;
 };
 
 /** The intent of a repair. */

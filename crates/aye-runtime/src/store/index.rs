@@ -23,6 +23,9 @@ pub trait Runs {
     /// has it first, then the others in the order in which they came.
     fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError>;
 
+    /// How many runs have this status, those inside others not counted.
+    fn count_runs(&self, status: RunStatus) -> Result<u64, StoreError>;
+
     /// The outermost run that a run is inside of; itself, if it is inside none.
     /// Its id has to say so too: a row may have been changed.
     fn outermost(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {

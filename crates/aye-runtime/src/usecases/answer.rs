@@ -186,7 +186,7 @@ impl Runtime {
                 let hint = format!("resume it with: `aye resume {}`", outer.id);
                 return Err(Error::Refused { message: message.to_owned(), hint: Some(hint) });
             }
-            self.continue_answered(&outer, &mut |_| {})
+            self.continue_undriven(&outer, &mut |_| {})
         };
         resume().map_err(|error: Error| match error.hint() {
             Some(hint) => format!("{error}; {hint}"),

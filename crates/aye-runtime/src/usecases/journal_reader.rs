@@ -7,11 +7,12 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::State;
 use aye_core::question::Question;
 use aye_process::LogReader;
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::runtime::Runtime;
-use crate::store::{Found, QuestionRow, RunFilter, RunRow, Source, Store};
+use crate::store::{Found, QuestionRow, RunFilter, RunRow, RunStatus, Source, Store};
 
 use super::loaded_run::{LoadedRun, TextArguments};
 use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
@@ -105,11 +106,24 @@ impl JournalReader {
         LoadedRun::read(&*self.store, row, runtime)
     }
 
+    /// What a step of a run is given as it stands, secrets masked; nothing where that needs
+    /// what only the driver of the run knows.
+    pub fn arguments(
+        &self,
+        row: &RunRow,
+        step: &str,
+        runtime: &Runtime,
+    ) -> Option<Map<String, Value>> {
+        let outermost = self.outermost(&row.id).ok()?;
+        let run = self.load(outermost.as_ref().unwrap_or(row), runtime).ok()?;
+        run.arguments(&*self.store, (&row.id, step), runtime)
+    }
+
     /// Which arguments of a step of a run are text; nothing is known where the
     /// skill cannot be read.
     pub fn text_arguments(&self, row: &RunRow, step: &str, runtime: &Runtime) -> TextArguments {
         match self.load(row, runtime) {
-            Ok(run) => run.text_arguments(step, runtime),
+            Ok(run) => run.text_arguments(step, || self.arguments(row, step, runtime)),
             Err(_) => TextArguments::Some(Vec::new()),
         }
     }
@@ -168,6 +182,11 @@ impl JournalReader {
     /// At most `limit` of them that were asked after the event of this number.
     pub fn open_questions_after(&self, after: u64, limit: u32) -> Result<Vec<OpenQuestion>, Error> {
         open_questions_after(&*self.store, after, limit)
+    }
+
+    /// How many runs have this status.
+    pub fn count_runs(&self, status: RunStatus) -> Result<u64, Error> {
+        Ok(self.store.count_runs(status)?)
     }
 
     /// How many questions nobody has answered.

@@ -13,6 +13,7 @@ use aye_core::skill::{Action, InputSpec};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use crate::driver::restore_inside;
 use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::skills::{SkillFile, skill_name};
@@ -108,25 +109,36 @@ impl LoadedRun {
             .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
     }
 
-    /// What a step is given as it stands, secrets masked; nothing where that
-    /// needs what only the driver of the run knows.
-    pub fn arguments(&self, step: &str, runtime: &Runtime) -> Option<Map<String, Value>> {
-        if self.row.parent.is_some() {
-            return None;
+    /// What a step of this run, or of a run inside it, is given as it stands, secrets
+    /// masked; nothing where that needs what only the driver of the run knows.
+    pub(super) fn arguments(
+        &self,
+        store: &dyn Store,
+        (inside, step): (&RunId, &str),
+        runtime: &Runtime,
+    ) -> Option<Map<String, Value>> {
+        let world = runtime.world(Path::new(&self.row.workspace));
+        let mut machine = self.machine(runtime, Secrets::default()).ok()?;
+        if *inside != self.row.id {
+            let limits = runtime.limits();
+            machine = restore_inside(store, &machine, inside, runtime, limits, &world).ok()??;
         }
-        let machine = self.machine(runtime, Secrets::default()).ok()?;
-        machine.arguments(step, &runtime.world(Path::new(&self.row.workspace)))
+        machine.arguments(step, &world)
     }
 
-    /// Which arguments of a step are text.
-    pub fn text_arguments(&self, step: &str, runtime: &Runtime) -> TextArguments {
+    /// Which arguments of a step are text; `given` are all of them.
+    pub(super) fn text_arguments(
+        &self,
+        step: &str,
+        given: impl FnOnce() -> Option<Map<String, Value>>,
+    ) -> TextArguments {
         let action = self.flow.find(step).map(|node| &self.flow.nodes[node].step.action);
         match action {
             Some(Action::Command { .. } | Action::Shell { .. } | Action::Compute { .. }) => {
                 TextArguments::All
             }
             _ => {
-                let args = self.arguments(step, runtime).unwrap_or_default();
+                let args = given().unwrap_or_default();
                 let text = args.into_iter().filter(|(_, value)| value.is_string());
                 TextArguments::Some(text.map(|(name, _)| name).collect())
             }

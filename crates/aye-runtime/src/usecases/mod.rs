@@ -31,6 +31,7 @@ mod journal_reader;
 mod late_answer;
 mod lessons;
 mod loaded_run;
+mod log_search;
 mod logs;
 mod memory_counts;
 mod notify;
@@ -65,6 +66,7 @@ pub use change_skill::{APPLY, ChangeRequest, SkillChange, is_change, receive_cha
 pub use desktop::DesktopPrompters;
 pub use journal_reader::JournalReader;
 pub use loaded_run::{LoadedRun, TextArguments};
+pub use log_search::{LogMatches, search_log};
 pub use logs::{LogItem, LogRequest, has_log};
 pub use memory_counts::Counts;
 pub use notify::ListedChannel;

@@ -70,8 +70,7 @@ impl JournalReader {
         let veil = Redactor::new(None);
         let place = StepPlace::find(self, run, &question.step)?;
         let recover = question.purpose == Purpose::Recover;
-        let args = if recover { self.load(run, runtime).ok() } else { None };
-        let args = args.and_then(|loaded| loaded.arguments(&question.step, runtime));
+        let args = if recover { self.arguments(run, &question.step, runtime) } else { None };
         let shown = |(name, value): (String, Value)| (name, veil.value(&value, VALUE + 1));
         let tool = place.as_ref().filter(|_| recover).and_then(|place| match &place.step.action {
             Action::Tool { tool, .. } => runtime.tool_facts(&tool.value),

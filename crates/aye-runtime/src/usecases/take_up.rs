@@ -28,10 +28,10 @@ impl JournalReader {
 }
 
 impl Runtime {
-    /// Continues a run whose question was answered while nobody drove it, in a
-    /// process of its own. It may do what it could when it was started, not
-    /// what whoever answered may: an assistant's run stays an assistant's.
-    pub fn continue_answered(
+    /// Continues a run that no process drives, once its question was answered or because
+    /// someone asked for it, in a process of its own. It may do what it could when it was
+    /// started, not what that person may: an assistant's run stays an assistant's.
+    pub fn continue_undriven(
         &self,
         outermost: &RunRow,
         warn: &mut dyn FnMut(Warning),

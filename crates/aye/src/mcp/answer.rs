@@ -63,7 +63,7 @@ pub(super) fn answer(
         Sent::Accepted => Ok(None),
         Sent::AcceptedUndriven => {
             let rested = runtime.journal()?.rests(&handle.outer)?;
-            match runtime.continue_answered(&handle.outer, &mut |_| {}) {
+            match runtime.continue_undriven(&handle.outer, &mut |_| {}) {
                 Ok(()) if rested => Ok(None),
                 Ok(()) => {
                     Ok(Some("nobody drove the run; it continues in the background".to_owned()))

@@ -74,6 +74,21 @@ await test(SKILLS, async (here) => {
   await page.getByRole("region", { name: "Decisions" }).waitFor();
   assert.equal(await page.locator("main img, main script, main iframe, main b[onclick], main svg[onload]").count(), 0);
 
+  // A browser calls itself what it likes; the name of a person is a plain word.
+  await assert.rejects(here.aye("people", "add", "<img src=x onerror=alert(15)>", "--rights", "read", "--yes"), /alert\(15\)/);
+  const { link } = JSON.parse(await here.aye("people", "link", "ann", "--json"));
+  const named = await fetch(`${here.url}/api/v1/session`, {
+    method: "POST", headers: { "Content-Type": "application/json", Origin: here.url, "User-Agent": "<img src=x onerror=alert(16)>\"'><script>alert(17)</script>" },
+    body: JSON.stringify({ link: link.split("#signin=")[1] }),
+  });
+  assert.equal(named.status, 200);
+  await visit(page, "inbox");
+  await page.reload();
+  await visit(page, "people");
+  await page.getByText("<img src=x onerror=alert(16)>\"'><script>alert(17)</script>").waitFor();
+  await page.getByRole("button", { name: /^Revoke <img src=x/ }).waitFor();
+  assert.equal(await page.locator("main img, main script").count(), 0);
+
   // What an address says is text as well.
   await visit(page, "runs/%3Cimg%20src=x%20onerror=alert(6)%3E");
   await page.getByRole("alert").waitFor();

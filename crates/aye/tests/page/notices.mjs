@@ -10,6 +10,14 @@ steps:
   - name: ask
     confirm: { title: Restart, message: "Restart the \\u001b[31mdatabase?", timeout: 10m }
 `,
+  known: `
+name: known
+steps: [ { name: known, confirm: { title: Known, message: As always?, remember: true, timeout: 10m } } ]
+`,
+  other: `
+name: other
+steps: [ { name: other, confirm: { title: Other, message: Sure?, timeout: 10m } } ]
+`,
 };
 
 /** Counts what the browser really plays and shows, and lets a page believe that nobody looks at it. */
@@ -90,12 +98,24 @@ await test(SKILLS, async (here) => {
   await here.aye("answer", tag, "cancel");
   await until(async () => (await seen()).closed.includes(tag), "it is withdrawn");
 
+  // What memory answers is not announced; what comes after it is.
+  await here.start("known");
+  await until(async () => (await seen()).shown.length === 3, "the first time it is asked");
+  await here.aye("answer", (await seen()).shown[2].tag, "proceed", "--remember");
+  const again = await here.start("known");
+  await until(async () => JSON.parse(await here.aye("show", again, "--json")).status === "completed", "memory has answered");
+  await here.start("other");
+  await until(async () => (await seen()).shown.length > 3, "the next question");
+  assert.deepEqual((await seen()).shown.slice(3).map(({ title }) => title), ["Other"]);
+
   // Off is off.
   const before = await seen();
   await page.getByRole("button", { name: "Notify on" }).click();
   await page.getByRole("button", { name: "Sound on" }).click();
   await here.start("ask");
-  await until(async () => (await page.title()).startsWith("(2)"), "it is counted");
+  await until(async () => (await page.title()).startsWith("(3)"), "it is counted");
+  // Spoken to those who cannot see it: then it would have been heard and shown too.
+  await page.getByText("New question: Restart").waitFor({ state: "attached" });
   const after = await seen();
   assert.deepEqual([after.shown.length, after.tones], [before.shown.length, before.tones]);
 });

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { assert, loaded, test, until, visit } from "./harness.mjs";
+import { assert, loaded, settled, test, until, visit } from "./harness.mjs";
 
 const SKILLS = {
   fails: `
@@ -104,10 +104,25 @@ await test(SKILLS, async (here) => {
   assert.doesNotMatch(await asked.textContent(), /shortened/);
   await here.aye("cancel", quiet);
 
+  // A run of a script that nobody drives any more: the answer is kept, the page says why it stands and continues it.
+  await assert.rejects(here.aye("run", "quiet", "--no-input"));
+  await visit(page, "inbox");
+  await asked.getByText("echo went").waitFor();
+  const left = (await asked.getAttribute("data-question")).split("-")[0];
+  await visit(page, `runs/${left}`);
+  await settled(page);
+  await asked.locator("[data-choice=proceed]").click();
+  const resume = page.getByRole("region", { name: "Resume" });
+  await resume.getByText("started at a terminal or by a script").waitFor();
+  assert.equal(await status(left), "paused");
+  await resume.getByRole("button", { name: "Resume" }).click();
+  await until(async () => (await status(left)) === "completed", "the run was resumed");
+  await resume.waitFor({ state: "detached" });
+
   // Runs are filtered, and the filter is in the address.
   await visit(page, "runs");
   const rows = page.locator(".list a.item");
-  await until(async () => (await rows.count()) === 4, "all runs are listed");
+  await until(async () => (await rows.count()) === 5, "all runs are listed");
   await page.getByLabel("Status").selectOption("cancelled");
   await until(async () => (await rows.count()) === 2, "two runs were cancelled");
   assert.match(await rows.last().textContent(), /slow/);
@@ -125,7 +140,7 @@ await test(SKILLS, async (here) => {
   // A program with a token is not the page.
   const api = await here.program("POST", "/runs", { skill: "fails", inputs: { word: "second" } });
   await rows.filter({ hasText: api.run }).filter({ hasText: "started through the HTTP API by" }).waitFor();
-  for (const [by, count, skill] of [["ann", 1, "fails"], ["web", 1, "fails"], ["script", 3, "slow"], ["api", 1, "fails"]]) {
+  for (const [by, count, skill] of [["ann", 1, "fails"], ["web", 1, "fails"], ["script", 4, "slow"], ["api", 1, "fails"]]) {
     await page.getByLabel("Started by").fill(by);
     await page.getByLabel("Started by").press("Enter");
     await until(async () => (await rows.count()) === count && (await rows.last().textContent()).includes(skill), `${by} started ${skill}`);

@@ -28,7 +28,6 @@ export class PanelTransport {
   #host = acquireVsCodeApi();
   #handlers: Handlers = { message() {}, state() {} };
   #replies = new Map<number, Reply>();
-  #streams = new Map<number, ReadableStreamDefaultController<Uint8Array>>();
   #next = 1;
   state = { connected: false, since: Date.now() };
 
@@ -68,22 +67,6 @@ export class PanelTransport {
     return { text: new TextDecoder().decode(bytes), ...rest };
   }
 
-  async stream(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const id = this.#next++;
-    const stop = (): void => {
-      this.#streams.delete(id);
-      this.#host.postMessage({ type: "stop", id });
-    };
-    signal?.addEventListener("abort", stop);
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        this.#streams.set(id, controller);
-        this.#host.postMessage({ type: "stream", id, path });
-      },
-      cancel: stop,
-    });
-  }
-
   command(type: string, fields: object = {}): Promise<unknown> {
     return this.#call("command", type, fields);
   }
@@ -107,7 +90,7 @@ export class PanelTransport {
     });
   }
 
-  #receive(message: { type?: string; id?: number; value?: unknown; error?: never; message?: unknown; state?: never; path?: string; bytes?: ArrayLike<number> }): void {
+  #receive(message: { type?: string; id?: number; value?: unknown; error?: never; message?: unknown; state?: never; path?: string }): void {
     switch (message.type) {
       case "message":
         this.#handlers.message(message.message);
@@ -125,16 +108,6 @@ export class PanelTransport {
       case "reply":
         this.#settle(message.id ?? 0, message.value, message.error);
         break;
-      case "chunk":
-        this.#streams.get(message.id ?? 0)?.enqueue(Uint8Array.from(message.bytes ?? []));
-        break;
-      case "end": {
-        const stream = this.#streams.get(message.id ?? 0);
-        this.#streams.delete(message.id ?? 0);
-        if (message.error) stream?.error(new Error(message.error));
-        else stream?.close();
-        break;
-      }
       default:
     }
   }

@@ -7,7 +7,8 @@ use aye_core::question::Question;
 use super::{MemoryStore, journal};
 use crate::store::index::CANDIDATES;
 use crate::store::{
-    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, Runs, StoreError, concurrency,
+    Found, QuestionRow, QuestionState, Questions, RunFilter, RunRow, RunStatus, Runs, StoreError,
+    concurrency,
 };
 
 impl Runs for MemoryStore {
@@ -59,6 +60,11 @@ impl Runs for MemoryStore {
         };
         let rows = state.newest().into_iter().filter(wanted);
         Ok(rows.take(filter.limit as usize).cloned().collect())
+    }
+
+    fn count_runs(&self, status: RunStatus) -> Result<u64, StoreError> {
+        let filter = RunFilter { status: Some(status), limit: u32::MAX, ..RunFilter::default() };
+        Ok(self.runs(&filter)?.len() as u64)
     }
 }
 

@@ -55,6 +55,13 @@ impl Runs for SqliteStore {
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         select(&self.db, &sql, &values).map_err(|error| self.failed(&error))
     }
+
+    fn count_runs(&self, status: RunStatus) -> Result<u64, StoreError> {
+        self.db
+            .prepare_cached("SELECT count(*) FROM runs WHERE parent IS NULL AND status = ?1")
+            .and_then(|mut query| query.query_row([status.word()], |row| row.get(0)))
+            .map_err(|error| self.failed(&error))
+    }
 }
 
 /// The part of a query that lists the runs of a filter, and its values.

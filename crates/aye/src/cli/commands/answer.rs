@@ -548,7 +548,7 @@ pub(super) fn takes_up(args: &AnswerArgs, context: &Context) -> bool {
 
 /// A run that rests continues in the background, as it was before.
 pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<(), Error> {
-    context.continue_answered(row, &mut |warning| warn(&warning, context))?;
+    context.continue_undriven(row, &mut |warning| warn(&warning, context))?;
     tell_people(&format!("the run continues in the background: aye watch {}", row.id), context)
 }
 

@@ -65,7 +65,10 @@ pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
         Ok(secrets) => secrets,
         Err(code) => return Ok(code),
     };
-    let edits = args.changes.edits(args.remember, || run.text_arguments(&step, context))?;
+    let journal = context.journal()?;
+    let text = || journal.text_arguments(&run.row, &step, context);
+    let edits = args.changes.edits(args.remember, text)?;
+    drop(journal);
     let ask_mode = if args.no_input { AskMode::Nobody } else { AskMode::Here };
     let there = context.at(&run.row.workspace)?;
     let attended = ask_mode.is_attended(context);

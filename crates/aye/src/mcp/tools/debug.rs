@@ -53,8 +53,7 @@ pub(super) fn debug(server: &ServerState, args: &Args) -> Result<Told, Error> {
         _ => None,
     };
     let there = server.runtime.at(&row.workspace)?;
-    let given = journal.load(&row, &there).ok();
-    if let Some(args) = given.and_then(|run| run.arguments(&step, &there)) {
+    if let Some(args) = journal.arguments(&row, &step, &there) {
         // Code and scripts stand in the source.
         let args = args.iter().filter(|(name, _)| !matches!(name.as_str(), "code" | "script"));
         let args: Map<String, Value> =

@@ -12,9 +12,9 @@ use aye_process::Stream;
 use aye_process::lines::Lines;
 use aye_runtime::error::Error;
 use aye_runtime::people::Right;
-use aye_runtime::usecases::{LogItem, LogRequest};
+use aye_runtime::usecases::{LogItem, LogRequest, search_log};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Sender, channel};
 
 use crate::report::{StepSource, output_json, result_json};
@@ -23,7 +23,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Params;
-use super::reply::{Lines as LogLines, LogBytes, stream};
+use super::reply::{Json, Lines as LogLines, LogBytes, Reply, stream};
 
 /// How many pieces wait for a client that is slower than the log.
 const WAITING: usize = 16;
@@ -182,6 +182,48 @@ pub(super) async fn bytes(
     };
     let part = server.blocking(move |server| log.range(server, &identity, wanted)).await?;
     Ok(LogBytes(part))
+}
+
+/// What is looked for in a log.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchQuery {
+    /// In upper or lower case.
+    text: String,
+    /// The byte at which the first line begins that is looked at.
+    #[serde(default)]
+    from: u64,
+    /// Which start of the step; without it the last one.
+    execution: Option<u32>,
+}
+
+/// Where a text is in a log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FoundLines {
+    /// The bytes at which the lines with it begin. A line of more than 16 KiB counts as several.
+    lines: Vec<u64>,
+    /// `from` of the next search: this one looked at a part of the log, or found enough;
+    /// `null` at the end.
+    next: Option<u64>,
+}
+
+/// `GET /api/v1/runs/{run}/steps/{step}/log/search`
+pub(super) async fn search(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path((run, step)): Path<(String, String)>,
+    Params(query): Params<SearchQuery>,
+) -> Reply<FoundLines> {
+    identity.must(Right::Read)?;
+    let SearchQuery { text, from, execution } = query;
+    if text.is_empty() {
+        return Err(Problem::new(Code::Invalid, "`text` is empty"));
+    }
+    let log = Log { run, step, execution, only: None };
+    let found = server
+        .blocking(move |server| Ok(search_log(log.find(server, &identity)?, &text, from)?))
+        .await?;
+    Ok(Json(FoundLines { lines: found.lines, next: found.next }))
 }
 
 /// A part of a log.

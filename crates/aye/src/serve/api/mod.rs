@@ -38,7 +38,9 @@ use openapi::{Api, Document};
 pub(super) use extract::Params;
 pub(super) use logs::follow as follow_logs;
 pub(super) use questions::{AnswerBody, HeldQuestion, Taken, hold_question};
-pub(super) use runs::{CancelBody, ChangedRun, RetryBody, RetryProof, StartBody, Started};
+pub(super) use runs::{
+    CancelBody, ChangedRun, RetryBody, RetryProof, StartBody, Started, resume_run,
+};
 
 /// The longest body.
 const LONGEST: usize = 1 << 20;
@@ -53,9 +55,11 @@ fn routes(api: Api) -> Api {
         .get("/runs/{run}/events", "The events of a run and of the runs inside it", runs::events)
         .get("/runs/{run}/logs", "What its steps wrote, as messages", logs::lines)
         .get("/runs/{run}/steps/{step}/log", "The bytes that a step wrote", logs::bytes)
+        .get("/runs/{run}/steps/{step}/log/search", "Searches what a step wrote", logs::search)
         .get("/runs/{run}/steps/{step}/arguments", "What a step is given", runs::arguments)
         .get("/runs/{run}/graph", "The skill as the run was started with it", skills::run_graph)
         .post("/runs/{run}/cancel", "Cancels a run", runs::cancel)
+        .post("/runs/{run}/resume", "Continues a run that no process drives", runs::resume)
         .post("/runs/{run}/retry", "Tries a failed step again", runs::retry)
         .get("/events", "The events of the whole journal", runs::all_events)
         .get("/questions", "Lists open questions, the oldest first", questions::list)

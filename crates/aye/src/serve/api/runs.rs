@@ -314,6 +314,29 @@ pub(super) async fn cancel(
     Ok(Json(server.blocking(move |server| body.cancel(server, &identity, &run)).await?))
 }
 
+/// Continues a run that no process drives, in a process of its own.
+pub(in crate::serve) fn resume_run(
+    server: &Server,
+    identity: &Identity,
+    run: &str,
+) -> Result<ChangedRun, Problem> {
+    server.must_act(identity, Right::Start)?;
+    let named = server.run(&server.journal()?, run, identity)?;
+    let row = server.runtime.resumable(named.id.as_str())?.row;
+    let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
+    runtime.continue_undriven(&row, &mut |_| {})?;
+    Ok(ChangedRun { run: row.id.to_string() })
+}
+
+/// `POST /api/v1/runs/{run}/resume`
+pub(super) async fn resume(
+    State(server): State<Arc<Server>>,
+    Extension(identity): Extension<Identity>,
+    Path(run): Path<String>,
+) -> Reply<ChangedRun> {
+    Ok(Json(server.blocking(move |server| resume_run(server, &identity, &run)).await?))
+}
+
 /// What a step is given.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct StepArguments {
@@ -334,8 +357,7 @@ pub(super) async fn arguments(
             let journal = server.journal()?;
             let row = server.run(&journal, &run, &identity)?;
             let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
-            let run = journal.load(&row, &runtime)?;
-            Ok(run.arguments(&step, &runtime).unwrap_or_default())
+            Ok(journal.arguments(&row, &step, &runtime).unwrap_or_default())
         })
         .await?;
     Ok(Json(StepArguments { arguments }))

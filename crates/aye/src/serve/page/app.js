@@ -21,6 +21,9 @@ const KEYS = [
   ["g then i, r, s, m, p", "inbox, runs, skills, memory, people"], ["/", "search"], ["?", "this help"], ["Esc", "leave a field, close"],
 ];
 
+// A question that is answered within this time, as memory does it, is not worth a sound.
+const MOMENT = 300;
+
 export class App {
   #root;
   #transport;
@@ -71,12 +74,17 @@ export class App {
     this.#signedOut = signOut;
   }
 
+  /** Tells of a new question, unless memory or someone else has answered it meanwhile. */
+  #announce(id) {
+    const question = this.#store.questions.get(id);
+    if (question?.state !== "open") return;
+    if (!this.#isEmbedded) announce(question, () => this.host.go(`questions/${id}`));
+    this.#speak(`New question: ${plain(heading(question))}`);
+  }
+
   start() {
     this.#store.subscribe((change) => {
-      if (change.asked) {
-        if (!this.#isEmbedded) announce(change.asked, (question) => this.host.go(`questions/${question.id}`));
-        this.#speak(`New question: ${plain(heading(change.asked))}`);
-      }
+      if (change.asked) setTimeout(() => this.#announce(change.asked.id), MOMENT);
       if (change.decided) withdraw(change.decided.id);
       if (change.message?.type === "memory_learned") outdate(this.host, "memory");
       this.draw();

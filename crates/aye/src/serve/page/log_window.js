@@ -11,6 +11,7 @@ const NEWLINE = 10;
 export class LogWindow {
   #transport;
   #path;
+  #execution;
   #decoder = new TextDecoder();
   // Bytes from `start` to `end` of the log are here, as lines: `{ at, text }`.
   lines = [];
@@ -22,9 +23,10 @@ export class LogWindow {
   loading = false;
   error = null;
 
-  constructor(transport, path) {
+  constructor(transport, path, execution) {
     this.#transport = transport;
     this.#path = path;
+    this.#execution = execution;
   }
 
   /** Reads a range, which must begin before the end; the bytes that there are of it. */
@@ -38,7 +40,7 @@ export class LogWindow {
   }
 
   async #readRange(range) {
-    const { bytes, headers } = await this.#transport.bytes(this.#path, { Range: `bytes=${range}` });
+    const { bytes, headers } = await this.#transport.bytes(`${this.#path}?execution=${this.#execution}`, { Range: `bytes=${range}` });
     // An empty log has no ranges: it comes whole.
     this.total = Number(headers.get("Content-Range")?.split("/")[1] ?? bytes.length);
     return bytes;
@@ -182,52 +184,22 @@ export class LogWindow {
     this.lines.length = keep;
   }
 
-  /** Looks through the whole log for a text, after or before a byte; the byte where its line begins. */
+  /** Looks through the whole log for a text, after a byte and then from the start; the byte where its line begins. */
   async find(text, after, signal) {
-    const wanted = text.toLowerCase();
-    const response = await this.#transport.stream(this.#path, signal);
-    const reader = response.getReader();
-    let rest = new Uint8Array();
-    let at = 0;
-    let firstAt = null;
-    let paused = 0;
-    for (;;) {
-      const { done, value: piece } = await reader.read();
-      const bytes = done ? rest : join(rest, piece);
-      const whole = done ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
-      const lower = this.#decoder.decode(bytes.subarray(0, whole)).toLowerCase();
-      if (lower.includes(wanted)) {
-        for (const line of this.#split(bytes.subarray(0, whole), at)) {
-          if (!line.text.toLowerCase().includes(wanted)) continue;
-          firstAt ??= line.at;
-          if (line.at > after) {
-            reader.cancel().catch(() => {});
-            return line.at;
-          }
-        }
-      }
-      if (done) return firstAt;
-      // A copy: a part of the piece would keep all of it.
-      rest = bytes.slice(whole);
-      at += whole;
-      // The browser gets to clear away what was read.
-      if (at - paused > PIECE * 16) {
-        paused = at;
-        await new Promise((resume) => setTimeout(resume));
-      }
-      // A line without end is not kept whole.
-      if (rest.length > 4 * 1024 * 1024) {
-        at += rest.length;
-        rest = new Uint8Array();
-      }
-    }
+    const onward = await this.#search(text, Math.max(after, 0), (at) => at > after, signal);
+    return onward ?? this.#search(text, 0, () => true, signal);
   }
-}
 
-function join(one, other) {
-  if (one.length === 0) return other;
-  const all = new Uint8Array(one.length + other.length);
-  all.set(one);
-  all.set(other, one.length);
-  return all;
+  /** The server searches: the log does not come here for it. */
+  async #search(text, start, fits, signal) {
+    for (let from = start; from !== null;) {
+      signal.throwIfAborted();
+      const query = new URLSearchParams({ text, from, execution: this.#execution });
+      const { lines, next } = await this.#transport.get(`${this.#path}/search?${query}`);
+      const found = lines.find(fits);
+      if (found !== undefined) return found;
+      from = next;
+    }
+    return null;
+  }
 }

@@ -264,7 +264,7 @@ function updateRow(store, row, event) {
       const question = store.questions.get(event.question);
       const closes = !event.refused && (question?.missing ?? 1) <= 1;
       if (closes) Object.assign(row, { waiting: Math.max(0, row.waiting - 1) });
-      if (row.waiting === 0 && row.status === "waiting") row.status = "running";
+      if (row.waiting === 0 && row.status === "waiting") row.status = row.driven ? "running" : "paused";
       break;
     }
     case "concurrency_waiting":

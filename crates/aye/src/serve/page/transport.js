@@ -1,7 +1,7 @@
 // HTTP and the socket. Views never use either themselves: an editor hosts them with a transport of its own.
 //
 //   get(path) / post(path, body)  JSON of the HTTP API; an error has `code`, `message` and `hint`
-//   text(path), bytes(path, headers), stream(path, signal)   the same for graphs and logs
+//   text(path), bytes(path, headers)   the same for graphs and logs
 //   command(type, fields)         a command on the socket; resolves with its result
 //   show(question)                which question is visible here
 //   listen(handlers)              `{ message(message), state({ connected, since }), signedOut() }`
@@ -38,8 +38,8 @@ export class Transport {
     this.#secret = secret;
   }
 
-  async #request(method, path, body, headers = {}, signal = undefined) {
-    const options = { method, signal, headers: { "X-Aye-Secret": this.#secret, ...headers } };
+  async #request(method, path, body, headers = {}) {
+    const options = { method, headers: { "X-Aye-Secret": this.#secret, ...headers } };
     if (body !== undefined) {
       options.headers["Content-Type"] = "application/json";
       options.headers["Idempotency-Key"] ??= crypto.randomUUID();
@@ -71,12 +71,6 @@ export class Transport {
   async bytes(path, headers) {
     const response = await this.#request("GET", path, undefined, headers);
     return { bytes: new Uint8Array(await response.arrayBuffer()), headers: response.headers, status: response.status };
-  }
-
-  /** The body as a stream, for what is too long to keep. */
-  async stream(path, signal) {
-    const response = await this.#request("GET", path, undefined, {}, signal);
-    return response.body;
   }
 
   async post(path, body = {}) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::harmless::json_line;
-use crate::serve::api::{ChangedRun, RetryProof, follow_logs, hold_question};
+use crate::serve::api::{ChangedRun, RetryProof, follow_logs, hold_question, resume_run};
 use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
@@ -53,6 +53,9 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
         }
         ClientMessage::Cancel(cancel) => work(connection, cancel.id, move |server, identity| {
             Ok(CommandReply::Run(cancel.body.cancel(server, identity, &cancel.run)?))
+        }),
+        ClientMessage::Resume(resume) => work(connection, resume.id, move |server, identity| {
+            Ok(CommandReply::Run(resume_run(server, identity, &resume.run)?))
         }),
         ClientMessage::Retry(retry) => work(connection, retry.id, move |server, identity| {
             let proof = (retry.key, &RetryProof::Socket);

@@ -30,6 +30,8 @@ pub(in crate::serve) enum ClientMessage {
     Release(QuestionCommand),
     /// Cancels a run.
     Cancel(CancelCommand),
+    /// Continues a run that no process drives.
+    Resume(RunCommand),
     /// Tries a failed step again.
     Retry(RetryCommand),
     /// Starts a skill.
@@ -168,7 +170,7 @@ pub(in crate::serve) enum CommandReply {
     Held(HeldQuestion),
     /// Of `start`.
     Started(Started),
-    /// Of `cancel`, `retry` and `follow`.
+    /// Of `cancel`, `resume`, `retry` and `follow`.
     Run(ChangedRun),
     /// Of `snapshot`.
     Snapshot {

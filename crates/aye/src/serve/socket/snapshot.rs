@@ -11,7 +11,7 @@ use crate::serve::server::Server;
 use crate::serve::views::{QuestionView, RunDetailView, Snapshot};
 
 /// How many runs and how many questions are listed.
-const RUNS: usize = 200;
+const RUNS: u32 = 200;
 const QUESTIONS: u32 = 200;
 /// How often it is tried again when something happens meanwhile.
 const TRIES: u32 = 5;
@@ -26,14 +26,19 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
         let mut runs = Vec::new();
         let mut runs_in_all = 0;
         for status in [RunStatus::Running, RunStatus::Paused] {
-            // All of them: they are counted, and those of other projects must not take the
-            // room of theirs.
-            let filter =
-                RunFilter { status: Some(status), limit: u32::MAX, ..RunFilter::default() };
+            // Who does not see every project needs all of them: theirs are counted, and those
+            // of others must not take their room.
+            let limit = if sees_all { RUNS } else { u32::MAX };
+            let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
             let rows = journal.runs(&filter)?.into_iter();
-            for row in rows.filter(|row| identity.sees(Path::new(&row.workspace))) {
-                runs_in_all += 1;
-                if runs.len() < RUNS {
+            let seen: Vec<_> =
+                rows.filter(|row| identity.sees(Path::new(&row.workspace))).collect();
+            runs_in_all += match sees_all {
+                true => journal.count_runs(status)?,
+                false => seen.len() as u64,
+            };
+            for row in seen {
+                if runs.len() < RUNS as usize {
                     runs.push(RunDetailView::read(&journal, &journal.listed(row)?)?);
                 }
             }

@@ -101,6 +101,41 @@ fn a_range_of_an_empty_log_is_the_empty_log() {
     assert_eq!((log.status, log.body.as_str()), (200, ""));
 }
 
+/// In upper or lower case, page by page, in lines of any length.
+#[test]
+fn a_log_is_searched() {
+    // 3,000 lines of 64 bytes, then one that is longer than what is read at once.
+    let loud = r#"steps:
+  - name: say
+    shell: "yes \"$(printf 'Needle %056d' 7)\" | head -n 3000; printf %0100000d 8; echo ' ÜBER the edge'""#;
+    let server = Served::with(&[("loud", loud)]);
+    let run = server.start_skill("loud");
+    server.until_status(&run, "completed");
+    let search = |query: &str| {
+        let found = server.get(&format!("/api/v1/runs/{run}/steps/say/log/search?{query}"));
+        let found = found.ok();
+        let lines = found["lines"].as_array().unwrap().iter().map(|at| at.as_u64().unwrap());
+        (lines.collect::<Vec<u64>>(), found["next"].as_u64())
+    };
+    assert_eq!(search("text=nothing"), (vec![], None));
+    let (mut all, mut next) = (Vec::new(), Some(0));
+    while let Some(from) = next {
+        let (lines, then) = search(&format!("text=nEEDLE&from={from}"));
+        assert!(lines.len() <= 100, "{lines:?}");
+        all.extend(lines);
+        next = then;
+    }
+    assert_eq!(all, (0..3000).map(|line| line * 64).collect::<Vec<u64>>());
+    // The end of the long line is in the last of the pieces that it is cut into.
+    let long = 3000 * 64;
+    assert_eq!(search("text=%C3%BCber"), (vec![long + 6 * 16_384], None));
+    assert_eq!(search(&format!("text=the+edge&from={}", long + 6 * 16_384)).0.len(), 1);
+    assert_eq!(search("text=needle&from=999999999"), (vec![], None));
+    let path = format!("/api/v1/runs/{run}/steps/say/log/search");
+    assert_eq!(server.get(&format!("{path}?text=")).problem(400), "invalid");
+    assert_eq!(server.get(&format!("{path}?text=x&execution=9")).ok()["lines"], json!([]));
+}
+
 #[test]
 fn a_run_is_started_followed_answered_and_told() {
     let server = Served::with(&[("go", GATE)]);

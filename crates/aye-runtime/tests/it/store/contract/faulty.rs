@@ -15,8 +15,8 @@ use aye_runtime::store::{
     Announcer, AnswerToken, Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Job,
     Journal, Lease, LeaseError, Leases, Lessons, Listener, Logs, Mailbox, MemoryStore, MessageRow,
     Outbox, Pending, PlainLogs, Presence, Prune, Pruned, PrunedRun, Pruner, QuestionRow, Questions,
-    RequestId, RunFilter, RunRow, Runs, Settled, Showing, ShowingProcess, Shown, Source, Store,
-    StoreError, Verdict, Wake,
+    RequestId, RunFilter, RunRow, RunStatus, Runs, Settled, Showing, ShowingProcess, Shown, Source,
+    Store, StoreError, Verdict, Wake,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -231,6 +231,10 @@ impl Runs for Faulty {
             rows.reverse();
         }
         Ok(rows)
+    }
+
+    fn count_runs(&self, status: RunStatus) -> Result<u64, StoreError> {
+        self.inner.count_runs(status)
     }
 }
 

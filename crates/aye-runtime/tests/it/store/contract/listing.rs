@@ -43,6 +43,8 @@ pub(super) fn lists(place: &dyn Place) -> Kept {
     ensure!(all == ["third12345", "second1234", "first12345"], "{all:?}");
     let ended = ids(RunFilter { status: Some(RunStatus::Completed), ..RunFilter::default() })?;
     ensure!(ended == ["second1234"], "{ended:?}");
+    let counts = (store.count_runs(RunStatus::Running)?, store.count_runs(RunStatus::Completed)?);
+    ensure!(counts == (2, 1), "{counts:?}");
     let none = ids(RunFilter { skill: Some("other".to_owned()), ..RunFilter::default() })?;
     ensure!(none.is_empty(), "{none:?}");
     let first = store.runs(&RunFilter { limit: 1, ..RunFilter::default() })?;

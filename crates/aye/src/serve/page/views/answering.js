@@ -80,7 +80,11 @@ export async function answer(question, choice, host, { set, settled = false } = 
       ...(draft.code ? { code: draft.code } : {}),
       ...(set ? { set } : {}),
     });
-    if (taken?.not_resumed) host.toast(`Your answer is recorded. The run does not continue yet: ${plain(taken.not_resumed)}`);
+    if (taken?.not_resumed) {
+      // The run around it is the one that does not continue.
+      (host.ui.notResumed ??= new Map()).set(question.run.split("_")[0], taken.not_resumed);
+      host.toast(`Your answer is recorded. The run does not continue yet: ${plain(taken.not_resumed)}`);
+    }
     host.drafts.delete(question.id);
   } catch (error) {
     draft.error = error;

@@ -44,8 +44,8 @@ function viewerOf(host, { run, step, execution }, at) {
   const key = `${run.id}/${step.name}/${execution}`;
   if (host.ui.log?.key !== key) {
     host.ui.log?.close();
-    const path = `/runs/${encodeURIComponent(run.id)}/steps/${encodeURIComponent(step.name)}/log?execution=${execution}`;
-    host.ui.log = new LogViewer(key, new LogWindow(host.transport, path), host, at === null ? null : Number(at));
+    const path = `/runs/${encodeURIComponent(run.id)}/steps/${encodeURIComponent(step.name)}/log`;
+    host.ui.log = new LogViewer(key, new LogWindow(host.transport, path, execution), host, at === null ? null : Number(at));
   } else if (at !== null) host.ui.log.show(Number(at));
   host.ui.log.running = !step.executions.find((one) => one.execution === execution)?.ended;
   return host.ui.log;

@@ -33,7 +33,7 @@ export function runView(host, [id, stepName, execution], query) {
       </div>
       <div class="stack">
         ${run.ended && run.status === "failed" ? retryPanel(run, host) : ""}
-        ${waiting ? "" : resumeNote(host, run)}
+        ${waiting ? "" : resumePanel(host, run)}
         ${graphPanel(host, run)}
         ${chosen ? logPanel(host, chosen, query) : ""}
         ${decisions(tree, host)}
@@ -71,11 +71,23 @@ function head(run, sign, host) {
   return parts.filter(Boolean).map((part, at) => [at > 0 ? " · " : "", part]);
 }
 
-/** A run that nothing drives is taken up again at a terminal: the page cannot tell what its step did. */
-function resumeNote(host, run) {
+/** A run that nothing drives: why it does not continue, and what continues it. */
+function resumePanel(host, run) {
   const row = host.store.rows.get(run.id);
-  const stands = !run.ended && !run.parent && (run.status === "paused" || row?.status === "cut-off");
-  return stands ? html`<section class="panel stack" aria-label="Resume"><p>No process drives this run. On ${visible(run.host || "its machine")}, <code>aye resume ${run.id}</code> continues it.</p></section>` : "";
+  if (run.ended || run.parent || (run.status !== "paused" && row?.status !== "cut-off")) return "";
+  host.ui.resuming ??= new Map();
+  const state = host.ui.resuming.get(run.id) ?? {};
+  const send = async () => {
+    host.ui.resuming.set(run.id, { busy: true });
+    host.refresh();
+    const error = await host.transport.command("resume", { run: run.id }).then(() => null, (refused) => refused);
+    host.ui.resuming.set(run.id, { error });
+    host.refresh();
+  };
+  const why = state.error ? [state.error.message, state.error.hint].filter(Boolean).join("; ") : host.ui.notResumed?.get(run.id);
+  return html`<section class="panel stack" aria-label="Resume"><p>No process drives this run. It continues in the background, or with <code>aye resume ${run.id}</code> at a terminal of ${visible(run.host || "its machine")}. If the outcome of a step is unknown, Aye asks first.</p>
+    ${why ? html`<p class="error" role="alert">It was not resumed: ${visible(why)}</p>` : ""}
+    <div class="row"><button type="button" ?disabled=${!host.connected() || !host.may("start") || state.busy} @click=${send}>Resume</button></div></section>`;
 }
 
 function cancelButton(host, run) {
