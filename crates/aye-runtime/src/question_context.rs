@@ -181,7 +181,7 @@ fn steps(run: &State, asked: &str, room: usize, veil: &Redactor<'_>) -> (Vec<Val
 fn step(name: &str, record: &StepRecord, veil: &Redactor<'_>) -> Map<String, Value> {
     let mut step = Map::new();
     step.insert("step".to_owned(), veil.start(name, 80, 120).into());
-    step.insert("outcome".to_owned(), record.status.word().into());
+    step.insert("outcome".to_owned(), record.standing().into());
     if let Some(code) = record.process.as_ref().and_then(|process| process.exit_code) {
         step.insert("exit_code".to_owned(), code.into());
     }
@@ -209,6 +209,9 @@ pub fn recent_steps(run: &State, veil: &Redactor<'_>) -> Vec<Value> {
     steps.sort_by_key(|(_, record)| record.ended.or(record.started));
     let shown = steps.iter().rev().take(STEPS).rev().map(|(name, record)| {
         let mut shown = json!({ "step": name, "status": record.status });
+        if record.queued {
+            shown["status"] = record.standing().into();
+        }
         if let Some(message) = &record.message {
             shown["message"] = veil.start(message, VALUE + 1, usize::MAX).into();
         }

@@ -114,6 +114,11 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
+    /// How it stands, in a word: a step that waits for its turn does not run yet.
+    pub fn standing(&self) -> &'static str {
+        if self.queued { "queued" } else { self.status.word() }
+    }
+
     /// Whether what it is given was last changed by an assistant.
     pub fn is_written_by_assistant(&self) -> bool {
         self.changes.last().is_some_and(|change| change.relayed)

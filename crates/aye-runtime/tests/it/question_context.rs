@@ -9,7 +9,7 @@ use aye_core::question::{Offer, Purpose, Question};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{AskKind, By, ChoiceAction};
 use aye_core::step_kind::StepKind;
-use aye_runtime::question_context::{BUDGET, VALUE, question_context};
+use aye_runtime::question_context::{BUDGET, Redactor, VALUE, question_context, recent_steps};
 use indexmap::IndexMap;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -283,4 +283,12 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_step_that_waits_for_its_turn_does_not_run() {
+    let queued = StepRecord { queued: true, ..step(StepStatus::Running, "", "") };
+    let run = with(run(), vec![("build", queued)], Vec::new());
+    assert_eq!(told(&question("go?"), &run, None)["steps"][0]["outcome"], "queued");
+    assert_eq!(recent_steps(&run, &Redactor::new(None))[0]["status"], "queued");
 }
