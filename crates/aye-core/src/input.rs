@@ -47,7 +47,7 @@ pub enum Input {
     Finished(Finished),
     /// Someone, in any process, wants something.
     Request(#[serde(with = "checked")] Request),
-    /// A run that failed is taken up again at the step that failed.
+    /// A failed run continues at the step that failed.
     Retry(Retry),
     /// Something from memory matters here, or something was learned.
     Remembered {
@@ -97,7 +97,7 @@ pub struct Attach {
     pub epoch: u64,
 }
 
-/// How a run that failed is taken up again.
+/// How a failed run continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Retry {
     /// Who drives it now.
@@ -284,7 +284,7 @@ pub enum End {
         message: String,
         /// What to do about it.
         hint: Option<String>,
-        /// A change that would mend it.
+        /// A change that would fix it.
         proposal: Option<Box<Proposal>>,
     },
     /// Someone inside it declined, or nobody answered there in time.

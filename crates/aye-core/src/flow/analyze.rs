@@ -9,7 +9,7 @@ use super::graph::{Flow, Node, NodeId, Target};
 /// The most states of a cycle that are named.
 const LONGEST: usize = 12;
 
-/// The most cycles that are told: a tangle has hundreds, and they say the same.
+/// The most cycles that are reported: a tangle has hundreds, and all say the same.
 const MOST: usize = 20;
 
 /// Something a person should look at.

@@ -45,7 +45,7 @@ pub struct StepRecord {
     /// The fix that its last attempt tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// A change that would mend its last failure.
+    /// A change that would fix its last failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Box<Proposal>>,
     /// What a `foreach` goes through.

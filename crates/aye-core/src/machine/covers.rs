@@ -345,7 +345,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         match self.still_agreed(step, approved, world) {
-            // What does not render is told when the step starts.
+            // A template that does not render is reported when the step starts.
             Ok(Agreed::Same) | Err(_) => self.start_step(&step.name, attempt, world, events),
             Ok(Agreed::Inspect(inspection)) => self.wanted = Some(inspection),
             Ok(Agreed::Changed(changed)) => {

@@ -270,7 +270,7 @@ impl Machine {
             By::Anyone if unseen => By::Human,
             by => by.clone(),
         };
-        // What does not render is told when the step starts.
+        // A template that does not render is reported when the step starts.
         let (line, _) = self.command_line(step, &self.scope(world)).ok()?;
         let other = record.and_then(|record| record.command.as_ref()) != Some(&line);
         let changed = other || record.is_some_and(|record| record.edits.is_some());

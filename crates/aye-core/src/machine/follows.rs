@@ -26,7 +26,7 @@ pub(super) struct Follows {
     pub(super) destructive: bool,
     /// Everything that decides what follows; nothing if nothing does.
     pub(super) coverage: Option<Coverage>,
-    /// Steps of which that cannot be told yet: the yes is not remembered.
+    /// Steps for which that is not known yet: the yes is not remembered.
     pub(super) unknown: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// The step that an answer leads to, if it is the next thing that happens,
-    /// and its command if it can be told already.
+    /// and its command if it is known already.
     fn comes_next(&self, step: &Step, yes: &Choice, mut scope: Scope) -> Next {
         let output = self.output_name(&step.name);
         Arc::make_mut(&mut scope.outputs).insert(output, yes.value.clone().into());

@@ -67,7 +67,7 @@ pub enum Refusal {
     /// A change that cannot be made.
     #[error("{0}")]
     BadEdit(String),
-    /// Only a run whose last step failed can be taken up there again.
+    /// Only a run whose last step failed can continue at that step.
     #[error("the run did not end because a step failed")]
     NotFailed,
     /// A deadline can be held for five minutes in all.

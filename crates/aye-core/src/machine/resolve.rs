@@ -143,7 +143,7 @@ impl Machine {
                 self.put(Ok(posed), changed, (&question.step, "question"), world, events);
                 true
             }
-            // What could not be told then, or cannot be now, was not what was agreed to.
+            // If the facts were unknown then, or are unknown now, nobody agreed to them.
             Ok(Posed::Question(_)) | Err(_) => false,
         }
     }
@@ -154,7 +154,7 @@ impl Machine {
         let known = |question: &Question, step: &Option<String>| {
             question.facts.iter().flatten().any(|fact| fact.step == *step)
         };
-        // What does not render any more is told when its step starts.
+        // A template that no longer renders is reported when its step starts.
         if answered.facts.iter().flatten().any(|fact| !known(again, &fact.step)) {
             return false;
         }

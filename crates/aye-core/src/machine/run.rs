@@ -135,7 +135,7 @@ pub struct Machine {
     /// `None` as long as it only looks.
     pub(super) epoch: Option<u64>,
     /// It was cut off, and so many of its processes were ended; for the next
-    /// event that says that someone takes it up.
+    /// event that says that a process resumes it.
     survivors: Option<u32>,
     /// What the host has seen, for the decision that follows.
     pub(super) inspected: Option<Box<Inspected>>,

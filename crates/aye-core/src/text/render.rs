@@ -219,7 +219,7 @@ fn evaluate(
 ) -> Result<Result<minijinja::Value, TextError>, TextError> {
     match weigh(expression, true) {
         Ok(Effort::Little) => return evaluate_here(expression, scope),
-        // What cannot be read is told of the template as a whole.
+        // A syntax error is reported for the template as a whole.
         Ok(Effort::Much) => names_in_condition_with(expression, scope.world.names.expressions())?,
         Err(error) => return Ok(Err(error)),
     };

@@ -287,7 +287,7 @@ pub(super) fn tame(text: &str, is_expression: bool) -> Cow<'_, str> {
     let mut read = 0;
     for token in tokenize(text, is_expression, syntax()) {
         let Ok((token, span)) = token else {
-            // What follows cannot be told apart; pieces of it are read all the same.
+            // What follows cannot be told apart; its pieces are read anyway.
             tame[read..].iter_mut().filter(|byte| **byte == b'*').for_each(|byte| *byte = b'-');
             break;
         };

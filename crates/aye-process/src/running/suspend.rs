@@ -32,7 +32,7 @@ pub(crate) fn watch() -> Option<BorrowedFd<'static>> {
             action.sa_flags = libc::SA_RESTART;
             libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut());
         }
-        // A stop before this moment was told to nobody.
+        // Nobody saw a stop before this moment.
         child_changed(libc::SIGCHLD);
     });
     Some(read.as_fd())

@@ -22,7 +22,7 @@ use crate::system::dispositions::{HANDLED, Set, errno};
 /// A program with everything its process is to have.
 pub(crate) struct Launch<'a> {
     pub(crate) program: &'a Path,
-    /// What it is told its name is.
+    /// The name that it sees as its own (`argv[0]`).
     pub(crate) name: &'a OsStr,
     pub(crate) args: &'a [OsString],
     pub(crate) environment: Environment,

@@ -190,7 +190,7 @@ pub struct AnswerToken {
     pub shown: String,
     /// The one value it answers with; any that may be relayed if there is none.
     pub choice: Option<String>,
-    /// Who was told.
+    /// Who was notified.
     pub person: String,
     /// When it was used.
     pub used: Option<Timestamp>,

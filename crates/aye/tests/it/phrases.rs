@@ -40,6 +40,10 @@ const READ: [(&str, &str); 24] = [
     ("counted by none", "does not count"),
 ];
 
+/// Pages beside those of `docs`.
+const PAGES: [&str; 5] =
+    ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md"];
+
 /// Pages that only quote: what was, or what the program says elsewhere.
 const QUOTES: [&str; 2] = ["CHANGELOG.md", "transcripts.md"];
 
@@ -119,7 +123,7 @@ fn what_readers_stumbled_over_does_not_come_back() {
         files(&root.join("crates").join(name).join("src"), &mut all);
     }
     files(&root.join("docs"), &mut all);
-    all.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root.join(name)));
+    all.extend(PAGES.map(|name| root.join(name)));
     let mut wrong = Vec::new();
     for path in &all {
         let text = std::fs::read_to_string(path).unwrap();

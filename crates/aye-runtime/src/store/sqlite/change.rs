@@ -51,7 +51,7 @@ fn say(db: &Connection, word: &str) -> Result<(), rusqlite::Error> {
     db.prepare_cached(word)?.execute([]).map(drop)
 }
 
-/// Why a change is given up.
+/// Why a change is abandoned.
 #[derive(Debug)]
 pub(super) enum Failure {
     Sqlite(rusqlite::Error),

@@ -12,7 +12,7 @@ use super::{Home, schema};
 use crate::store::StoreError;
 
 /// Whether there is a journal. An empty file is none; but one that was
-/// emptied is told by its log, which SQLite would throw away.
+/// emptied is recognised by its log, which SQLite would throw away.
 pub(super) fn is_there(home: &Home) -> Result<bool, StoreError> {
     let path = home.journal();
     if size(&path)? > 0 {

@@ -175,7 +175,7 @@ mod tests {
     use super::{Durability, SqliteStore, patience};
 
     /// As long as fifty runs on a busy machine need, and not for ever: a program
-    /// that keeps the journal locked is told of.
+    /// that keeps the journal locked is reported.
     #[test]
     fn a_writer_waits_half_a_minute_for_others() {
         let in_all: Duration = (0..).map_while(patience).sum();

@@ -71,7 +71,7 @@ fn text(value: ValueRef<'_>) -> &str {
 }
 
 /// Fails if the two numbers that give an event its place are none. What else
-/// is not as it was written is told by the hash.
+/// is not as it was written shows in the hash.
 fn stored<'a>(row: &'a Row<'_>) -> Result<Stored<'a>, rusqlite::Error> {
     Ok(Stored {
         n: row.get(0)?,

@@ -33,13 +33,16 @@ fn shown(ran: &Ran) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// What someone does before a command of a page; returns what is really run.
+type Before<'a> = dyn FnMut(&Place, &str) -> String + 'a;
+
 /// What the person who follows a page has around them and does beside its commands.
 #[derive(Default)]
 pub(super) struct Around<'a> {
     /// Variables of every command.
     pub(super) env: Vec<(String, String)>,
-    /// Done before each command; returns what is really run, usually the command itself.
-    pub(super) before: Option<&'a mut dyn FnMut(&Place, &str) -> String>,
+    /// Done before each command.
+    pub(super) before: Option<&'a mut Before<'a>>,
     /// What is the same on every machine in the output of a command.
     pub(super) tidy: Option<&'a dyn Fn(&str) -> String>,
 }

@@ -1,4 +1,4 @@
-//! Checking one run, and those inside it, before it is taken up.
+//! Checking one run, and those inside it, before it is resumed.
 
 use aye_core::id::RunId;
 
