@@ -1,6 +1,6 @@
 //! What whole lines mean, for prompts that read lines.
 
-use aye_core::question::Question;
+use aye_core::question::{AnswerScope, Question};
 use aye_core::skill::AskKind;
 
 use super::dialog::{Escape, Given, check, default_offer, meaning};
@@ -14,6 +14,8 @@ pub struct Answers {
     wrong: u8,
     chosen: Option<usize>,
     agreed: Option<Given>,
+    /// The answer is to be remembered, this far.
+    remember: Option<AnswerScope>,
     escape: Escape,
 }
 
@@ -44,7 +46,7 @@ pub enum Said {
 impl Answers {
     /// Nothing said yet.
     pub fn new(escape: Escape) -> Self {
-        Self { wrong: 0, chosen: None, agreed: None, escape }
+        Self { wrong: 0, chosen: None, agreed: None, remember: None, escape }
     }
 
     /// What the next line is to be.
@@ -59,8 +61,18 @@ impl Answers {
 
     /// Takes a line.
     pub fn line(&mut self, question: &Question, line: &str) -> Said {
+        match self.meant(question, line) {
+            Said::Answer(given) => Said::Answer(Given { remember: self.remember, ..given }),
+            other => other,
+        }
+    }
+
+    fn meant(&mut self, question: &Question, line: &str) -> Said {
         if line.trim() == "?" {
             return Said::Details;
+        }
+        if let Some(scope) = scope_wanted(question, line) {
+            return self.remembered(question, scope);
         }
         if let Some(given) = self.agreed.take() {
             let code = Some(line.trim().to_owned());
@@ -88,6 +100,28 @@ impl Answers {
                 self.wrong(question, "Enter is not an answer, there is no default")
             }
             None => self.wrong(question, "that is not an answer"),
+        }
+    }
+
+    /// Takes in how far the answer that follows is remembered.
+    fn remembered(&mut self, question: &Question, scope: &str) -> Said {
+        let scopes = question.remember_scopes();
+        let words = || scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", ");
+        let wanted = match scope {
+            "" => scopes.first(),
+            scope => scopes.iter().find(|one| one.word() == scope),
+        };
+        match (wanted, scope) {
+            (Some(scope), _) => {
+                self.remember = Some(*scope);
+                let covers = question.remember_covers(*scope);
+                Said::Again(format!("your answer is remembered {}: {covers}", scope.reach()))
+            }
+            (None, "no") => {
+                self.remember = None;
+                Said::Again("your answer is not remembered".to_owned())
+            }
+            (None, _) => Said::Again(format!("remember what? One of {}, or no", words())),
         }
     }
 
@@ -161,6 +195,22 @@ impl Answers {
             (Escape::Dismisses, _) => Said::Dismissed,
         }
     }
+}
+
+/// Whether a line says `remember`, before the answer. In a text it would be the answer.
+pub(super) fn can_remember(question: &Question) -> bool {
+    question.remember && question.kind != AskKind::Input
+}
+
+/// How far the answer is to be remembered, where a line says `remember [SCOPE]`.
+fn scope_wanted<'a>(question: &Question, line: &'a str) -> Option<&'a str> {
+    let is_answer =
+        pick(question, line.trim()).is_some() || question.typed.as_deref() == Some(line);
+    if !can_remember(question) || is_answer {
+        return None;
+    }
+    let scope = line.trim().strip_prefix("remember")?;
+    (scope.is_empty() || scope.starts_with(' ')).then(|| scope.trim())
 }
 
 /// A plain yes or no that has to be typed asks for the text at once.

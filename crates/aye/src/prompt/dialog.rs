@@ -129,13 +129,16 @@ impl Dialog {
     pub fn keys(&mut self, question: &Question, keys: &[Key]) -> Reply {
         let mut keys = keys;
         if let Stage::Key(yes, no) = self.stage {
-            // Looking something up is not a part of an answer.
-            while let Some((Key::Char('?'), rest)) = keys.split_first() {
-                let _ = self.toggle_details();
+            // Looking something up is not a part of an answer, nor is how far it is remembered.
+            while let Some((key @ (Key::Char('?') | Key::Ctrl('r')), rest)) = keys.split_first()
+                && (*key == Key::Char('?') || question.remember)
+            {
+                let _ = self.key(question, key);
                 keys = rest;
             }
             if keys.len() > 1 {
-                return self.burst(question, keys, yes, no);
+                let reply = self.burst(question, keys, yes, no);
+                return self.remembered(reply);
             }
         }
         let mut reply = Reply::Stay;
@@ -161,6 +164,11 @@ impl Dialog {
             return Reply::Dismissed;
         }
         let reply = self.stage_key(question, key);
+        self.remembered(reply)
+    }
+
+    /// An answer goes with how far it is remembered.
+    fn remembered(&self, reply: Reply) -> Reply {
         match reply {
             Reply::Answer(given) => Reply::Answer(Given { remember: self.remember, ..given }),
             other => other,

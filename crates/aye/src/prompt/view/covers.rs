@@ -44,7 +44,7 @@ pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
         push(&mut lines, &cut(&line), Some(Tone::Dim), look);
     }
     if question.remember && !question.any.is_empty() {
-        let line = format!("remembered for any {}", names(&question.any));
+        let line = format!("can be remembered for any {}", names(&question.any));
         push(&mut lines, &line, Some(Tone::Dim), look);
     }
     if longer {

@@ -6,7 +6,7 @@ use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 use crate::paint::{Paint, escape_control};
-use crate::prompt::answers::Wanted;
+use crate::prompt::answers::{Wanted, can_remember};
 use crate::prompt::dialog::default_offer;
 use crate::prompt::style::Styled;
 use aye_runtime::advisor::{Beside, News};
@@ -103,6 +103,9 @@ pub fn plain_ask(
     if let (Wanted::Answer, AskKind::Input, Some(no)) = (wanted, question.kind, question.decline())
     {
         ask.push_str(&format!(", `{}` declines", no.value));
+    }
+    if wanted == Wanted::Answer && can_remember(question) {
+        ask.push_str(", `remember` first keeps the answer");
     }
     if let Some((at, all)) = posed.among {
         ask = format!("{at} of {all}: {ask}");

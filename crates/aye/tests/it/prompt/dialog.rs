@@ -88,6 +88,20 @@ fn three_keys_that_are_no_answer_decline() {
 }
 
 #[test]
+fn a_burst_is_remembered_as_single_keys_are() {
+    let question = Question { remember: true, ..confirm() };
+    let scope = Some(question.remember_scopes()[0]);
+    let remembered = Reply::Answer(Given { remember: scope, ..Given::of("proceed") });
+    for at_once in ["^r y", "^r y Enter", "? ^r y Enter"] {
+        let mut dialog = Dialog::new(&question, Escape::Declines);
+        assert_eq!(dialog.keys(&question, &keys(at_once)), remembered, "{at_once}");
+    }
+    let mut dialog = Dialog::new(&question, Escape::Declines);
+    dialog.keys(&question, &keys("^r"));
+    assert_eq!(dialog.keys(&question, &keys("y Enter")), remembered);
+}
+
+#[test]
 fn a_paste_or_a_burst_is_no_single_key() {
     let question = confirm();
     leads(&question, "paste:y", &Reply::Stay);
@@ -249,6 +263,34 @@ fn text_is_edited_and_checked() {
     question.default = Some(String::new());
     question.pattern = None;
     leads(&question, "Enter", &given(""));
+}
+
+#[test]
+fn a_line_says_how_far_the_answer_is_remembered() {
+    let question = Question { remember: true, ..confirm() };
+    let scopes = question.remember_scopes();
+    let scope_after = |lines: &[&str]| {
+        let mut answers = Answers::new(Escape::Declines);
+        for line in lines {
+            assert!(matches!(answers.line(&question, line), Said::Again(_)), "{line}");
+        }
+        let Said::Answer(given) = answers.line(&question, "y") else { panic!("no answer") };
+        assert_eq!(given.value, "proceed");
+        given.remember
+    };
+    assert_eq!(scope_after(&[]), None);
+    assert_eq!(scope_after(&["remember"]), Some(scopes[0]));
+    assert_eq!(scope_after(&["remember", "remember skill"]), Some(scopes[1]));
+    assert_eq!(scope_after(&["remember skill", "remember no"]), None);
+    assert_eq!(scope_after(&["remember nonsense", "remember error"]), None);
+    // Where nothing is remembered it is one more line that is not an answer, and in a text it is the text.
+    let Said::Again(said) = Answers::new(Escape::Declines).line(&confirm(), "remember") else {
+        panic!("no answer");
+    };
+    assert!(said.contains("not an answer"), "{said}");
+    let text = Question { remember: true, ..input() };
+    let said = Answers::new(Escape::Declines).line(&text, "remember");
+    assert!(matches!(said, Said::Answer(given) if given.value == "remember"));
 }
 
 #[test]
