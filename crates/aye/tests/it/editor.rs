@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::browsers::Turn;
 use crate::needs;
+use crate::screens::Turn;
 
 const EXTENSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vscode");
 

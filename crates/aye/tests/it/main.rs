@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
-mod browsers;
 mod cli;
 mod corpus;
 mod crash;
@@ -21,6 +20,7 @@ mod phrases;
 mod policy;
 mod prompt;
 mod rooms;
+mod screens;
 mod secrets;
 mod serve;
 mod tools;

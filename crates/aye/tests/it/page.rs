@@ -3,8 +3,8 @@
 
 use std::process::{Command, Stdio};
 
-use crate::browsers::Turn;
 use crate::needs;
+use crate::screens::Turn;
 
 fn run(script: &str) {
     let _turn = Turn::take();

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::cli::harness::{Place, until};
 use crate::needs;
+use crate::screens::Turn;
 
 /// Longer than a window takes to come up on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -21,6 +22,7 @@ pub(crate) struct Screen {
     manager: Child,
     display: String,
     runtime: TempDir,
+    _turn: Turn,
 }
 
 impl Screen {
@@ -30,6 +32,7 @@ impl Screen {
             assert!(found, "`{program}` is not installed; `./test` installs it");
         }
         needs::program("bash");
+        let turn = Turn::take();
         let mut server = Command::new("Xvfb")
             .args([
                 "-displayfd",
@@ -56,8 +59,13 @@ impl Screen {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let screen =
-            Self { server, manager, display, runtime: TempDir::with_prefix("aye-x").unwrap() };
+        let screen = Self {
+            server,
+            manager,
+            display,
+            runtime: TempDir::with_prefix("aye-x").unwrap(),
+            _turn: turn,
+        };
         until("the window manager", || screen.tool("wmctrl", &["-m"]).is_some());
         screen
     }

@@ -101,6 +101,29 @@ fn a_range_of_an_empty_log_is_the_empty_log() {
     assert_eq!((log.status, log.body.as_str()), (200, ""));
 }
 
+/// What a step inside other runs is given is known without its driver, and can be changed.
+#[test]
+fn a_failed_step_inside_another_run_is_retried_with_changes() {
+    let outer = "steps: [ { name: part, skill: inner } ]";
+    let inner = "
+steps:
+  - name: each
+    foreach: [4]
+    steps: [ { name: share, compute: 'result = item / 0', on_error: ask } ]";
+    let server = Served::with(&[("outer", outer), ("inner", inner)]);
+    let run = server.start_skill("outer");
+    let question = server.question();
+    let inside = question["run"].as_str().unwrap();
+    assert!(inside.starts_with(&format!("{run}_")), "{inside}");
+    let given = server.get(&format!("/api/v1/runs/{inside}/steps/share/arguments")).ok();
+    assert_eq!(given["arguments"], json!({ "code": "result = item / 0" }));
+    let id = question["question"].as_str().unwrap();
+    let set = json!({ "code": "result = item / 2" });
+    let answer = json!({ "choice": "edit", "digest": question["digest"], "set": set });
+    server.post(&format!("/api/v1/questions/{id}/answer"), &answer).ok();
+    server.until_status(&run, "completed");
+}
+
 /// In upper or lower case, page by page, in lines of any length.
 #[test]
 fn a_log_is_searched() {

@@ -1,17 +1,17 @@
-//! Turns of the browsers that tests start.
+//! Turns of the browsers, editors and desktops that tests start.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How many may start: as many as there are tests at a time on two cores. Where more tests
-/// run, more browsers would only make each other late.
+/// How many there may be at a time: keys and clicks get lost where a screen is late, and on two
+/// cores a third one makes all of them late. Other tests run meanwhile.
 static FREE: Mutex<usize> = Mutex::new(2);
 static LEFT: Condvar = Condvar::new();
 
-/// One browser may run for as long as this is kept.
+/// One screen, for as long as this is kept.
 pub(crate) struct Turn(());
 
 impl Turn {
-    /// Waits until a browser may start.
+    /// Waits until one may start.
     pub(crate) fn take() -> Self {
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         let free = LEFT.wait_while(free, |free| *free == 0);
