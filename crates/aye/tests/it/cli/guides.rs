@@ -108,6 +108,16 @@ fn a_message_when_a_question_waits() {
 }
 
 #[test]
+fn a_journal_that_is_backed_up_and_restored() {
+    needs::program("sqlite3");
+    let place = Place::new();
+    files_of("tutorials/first-question.md", &place);
+    let mut before = |_: &Place, line: &str| line.replace("~/.local/state/aye", "\"$AYE_HOME\"");
+    let mut around = Around { before: Some(&mut before), ..Around::default() };
+    follow_with("how-to/backup.md", &place, &mut around);
+}
+
+#[test]
 fn a_desktop_that_answers() {
     let screen = Screen::start();
     let place = Place::new();
@@ -204,11 +214,14 @@ impl Browser {
         serde_json::from_slice(&ran.stdout).unwrap()
     }
 
-    /// Presses *Proceed* on the first card, once there is one.
-    fn proceed(&self) {
+    /// Presses *Proceed* on the card of the newest run, once there is one.
+    fn proceed(&self, place: &Place) {
+        let run = place.last();
         let mut card = Value::Null;
         until("a card", || {
-            card = self.send("/api/v1/questions", None)["questions"][0].clone();
+            let cards = self.send("/api/v1/questions", None)["questions"].clone();
+            let asks = |card: &&Value| card["run"] == run.as_str();
+            card = cards.as_array().unwrap().iter().find(asks).cloned().unwrap_or_default();
             !card.is_null()
         });
         let path = format!("/api/v1/questions/{}/answer", card["question"].as_str().unwrap());
@@ -246,6 +259,37 @@ impl Drop for Server {
     }
 }
 
+/// The address of a server, as pages have it.
+const ADDRESS: [(&str, &str); 2] = [
+    (r"https://127\.0\.0\.1:\d+", "https://192.0.2.7:8740"),
+    (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:8740"),
+];
+
+#[test]
+fn a_decision_that_two_people_make() {
+    needs::program("curl");
+    let place = Place::new();
+    let mut server = None;
+    let mut before = |place: &Place, line: &str| match line {
+        "aye serve" => {
+            server = Some(Server::start(place, &[]));
+            "cat ../said".to_owned()
+        }
+        "aye show last | grep decisions -A 2" => {
+            for name in ["ann", "bob"] {
+                let link = place.aye(&["people", "link", name]).ok().stdout;
+                Browser::sign_in(place, link.trim()).proceed(place);
+            }
+            until_completed(place);
+            line.to_owned()
+        }
+        _ => with_a_yes(line),
+    };
+    let tidy = |text: &str| same(text, &ADDRESS);
+    let mut around = Around { before: Some(&mut before), tidy: Some(&tidy), ..Around::default() };
+    follow_with("how-to/two-approvers.md", &place, &mut around);
+}
+
 #[test]
 fn the_page_and_the_phone() {
     needs::program("curl");
@@ -274,24 +318,18 @@ fn the_page_and_the_phone() {
         "aye show last" => {
             let opened = place.read("../opened.html");
             let link = opened.split('"').find(|part| part.starts_with("http")).unwrap();
-            Browser::sign_in(place, link).proceed();
+            Browser::sign_in(place, link).proceed(place);
             until_completed(place);
             line.to_owned()
         }
         "aye show last | grep decisions -A 1" => {
-            Browser::sign_in(place, &link).proceed();
+            Browser::sign_in(place, &link).proceed(place);
             until_completed(place);
             line.to_owned()
         }
         _ => with_a_yes(line),
     };
-    let tidy = |text: &str| {
-        let address = [
-            (r"https://127\.0\.0\.1:\d+", "https://192.0.2.7:8740"),
-            (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:8740"),
-        ];
-        same(text, &address)
-    };
+    let tidy = |text: &str| same(text, &ADDRESS);
     let mut around = Around { before: Some(&mut before), tidy: Some(&tidy), ..Around::default() };
     follow_with("tutorials/page-and-phone.md", &place, &mut around);
     // The phone is signed out, and nobody is left who could sign in.

@@ -222,11 +222,6 @@ fn every_exit_code() {
 }
 
 #[test]
-fn a_decision_that_two_people_make() {
-    follow("how-to/two-approvers.md");
-}
-
-#[test]
 fn three_assistants_are_connected() {
     follow("how-to/assistants.md");
 }
