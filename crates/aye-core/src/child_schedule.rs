@@ -1,8 +1,8 @@
-//! Which runs of a nested step are begun, and what becomes of the step.
+//! Which runs of a nested step to start, and how the step ends.
 //!
-//! A function of what the runs say of themselves: a host that restores it tells
-//! it again which have been begun and which have ended, in any order, and gets
-//! the same.
+//! This depends only on what the runs report. After a restart the host reports
+//! again which runs have started and which have ended, in any order, and the
+//! result is the same.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

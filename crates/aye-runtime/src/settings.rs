@@ -1,10 +1,10 @@
 //! `aye.toml`, looked for upwards from the working directory, and the user's
 //! own settings with the same keys.
 //!
-//! Preferences of the project go before those of the user; tools, skill
-//! directories and heal rules add up; policies both count. What of a project's
-//! settings widens power is subject to trust (`trust`), and so is a limit
-//! that is looser than without them; what the user's own say is not.
+//! A project's preferences take precedence over the user's. Tools, skill
+//! directories and heal rules add up, and both policies apply. Settings of a
+//! project that grant more power, or loosen a limit, need trust (`trust`); the
+//! user's own settings do not.
 //!
 //! Touches these two files, for reading. `trust` says what of a project counts; the runtime hands
 //! the rest to the driver.

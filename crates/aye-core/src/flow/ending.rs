@@ -1,4 +1,4 @@
-//! How a run ends at a final state that does not say it.
+//! How a run ends at a final state without a `status`.
 
 use crate::journal::StepOutcome;
 use crate::skill::{Action, AskKind, ChoiceAction, EndStatus};

@@ -1,7 +1,7 @@
 //! Whether anything can read the result of a step.
 //!
-//! A search for words and no analysis: a result that is kept for nobody costs
-//! room, one that is cut although someone reads it is wrong.
+//! It searches for words and does not analyse: to keep a result that nothing reads
+//! only costs space, but to cut one that something reads would be wrong.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! The name of a run's `concurrency`, and whether the run has it.
+//! The name of a run's `concurrency`, and whether the run holds it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::RunId;
 
-/// A name that one run at a time has.
+/// A name that one run at a time can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The name.

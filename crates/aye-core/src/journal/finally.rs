@@ -1,4 +1,4 @@
-//! How `finally` stands.
+//! The progress of `finally`.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};

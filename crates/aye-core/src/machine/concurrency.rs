@@ -1,5 +1,5 @@
-//! The name of a run's `concurrency`: rendered when the run begins, and had
-//! before its first step. Whether it is free is for the store to say.
+//! The name of a run's `concurrency`: it is rendered when the run begins, and the
+//! run must hold it before its first step. The store knows whether it is free.
 
 use crate::event::{Event, EventKind, FailReason, RunEnd};
 use crate::id::RunId;

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
-//! | the name that one run at a time has | `concurrency` |
+//! | the name that one run at a time can hold | `concurrency` |
 //! | before a step acts | `enter`, `ask`, `execution`, `label` |
 //! | what a yes leads to and covers | `follows`, `covers` |
 //! | how its action ended | `finish`, `guard`, `retry` |

@@ -1,4 +1,4 @@
-//! Trying a step again by itself.
+//! Automatic retries of a step.
 
 use jiff::{SignedDuration, Timestamp};
 

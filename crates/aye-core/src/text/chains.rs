@@ -1,4 +1,4 @@
-//! Where the comparisons of a template stand, told from its tokens.
+//! Where the comparisons of a template are, found from its tokens.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Filters and tests that a template uses and nobody has.
+//! Filters and tests that a template uses and that do not exist.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,10 @@
-//! How much work a template may be, told from its tokens.
+//! How much work a template may be, estimated from its tokens.
 //!
-//! Most templates look a few names up. What they cost grows with the size of
-//! the values and with nothing else, so they are evaluated on the spot. Loops,
-//! variables, macros, `*` and filters that make much out of little can take
-//! any time and any memory, whatever is counted inside of the engine: they are
-//! evaluated where they can be stopped (see `apart`). What is too deep to be
-//! read at all is refused.
+//! Most templates look up a few names. Their cost grows only with the size of
+//! the values, so they are evaluated on the spot. Loops, variables, macros, `*`
+//! and filters that make much out of little can take any time and any memory,
+//! whatever the engine counts: they are evaluated where they can be stopped (see
+//! `apart`). A template that is nested too deeply to be read is refused.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Texts that are refused as a whole: too large, too deep, or no YAML.
+//! Texts that are refused as a whole: too large, too deep, or not YAML.
 
 use granit_parser::{ErrorKind, ScanError};
 

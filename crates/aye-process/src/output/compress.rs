@@ -1,4 +1,4 @@
-//! Log files that are finished take less room; `lz4cat` reads them. Those of before are `.gz`.
+//! Compresses log files that are finished; `lz4cat` reads them. Earlier versions wrote `.gz`.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};

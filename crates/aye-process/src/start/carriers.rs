@@ -1,4 +1,4 @@
-//! What of ours no child is given.
+//! Variables of Aye that no child inherits.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;

@@ -2,7 +2,7 @@
 //!
 //! A [`Spec`](spec::Spec) is checked by `policy`, its program found by `resolve`. `spawn` takes a
 //! slot, makes the pipes or the pseudo-terminal and the `environment`; `launch` forks and becomes
-//! the program, without what is `inherited` and none of its business and without the `carriers` of
+//! the program, without the descriptors that Aye `inherited` and without the `carriers` of
 //! secrets. `service` is the same for what serves several steps.
 //!
 //! Touches everything below; nothing reaches in here. The result is a `Running`, which `running`

@@ -1,5 +1,5 @@
 //! The processes of a step where the system has no subreapers: its process
-//! group, and nobody who has left it.
+//! group, without those that have left it.
 
 use std::os::fd::BorrowedFd;
 

@@ -5,8 +5,8 @@
 //! of the outbox ([`crate::store::Outbox`]). After the commit it wakes the
 //! [`Courier`], a thread with its own connection: that claims rows that are due,
 //! `decide`s what is left to send, makes a [`Message`] from the journal, hands it
-//! to its channel and writes down what came of it. The driver never waits for
-//! any of this, but for two seconds at its end. What it leaves, the next driver
+//! to its channel and writes down what came of it. The driver does not wait for
+//! any of this, except for two seconds at its end. What it leaves, the next driver
 //! or the server sends.
 //!
 //! `announce`, `decide`, `message`, `body` and `sign` are pure. The channels are

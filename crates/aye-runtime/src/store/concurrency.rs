@@ -1,5 +1,5 @@
-//! Names that one run at a time has (`concurrency`): who may take one. Both
-//! adapters ask here, in the change that would give the name.
+//! Names that one run at a time can hold (`concurrency`): which run may take one.
+//! Both adapters ask here, in the change that would give the name.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The port of lessons: which of those that the journal has memory has not
-//! taken in yet.
+//! The port of lessons: those in the journal that are not yet written to
+//! memory's files.
 
 use aye_core::event::Event;
 use aye_core::id::RunId;
@@ -9,7 +9,7 @@ use super::StoreError;
 /// What was learned and is not in memory's files yet. An append that says what
 /// was learned adds it here, in the same transaction.
 pub trait Lessons {
-    /// The events whose lessons memory has not taken in, oldest first.
+    /// The events whose lessons are not written yet, oldest first.
     fn pending_lessons(&self) -> Result<Vec<Event>, StoreError>;
 
     /// Whether memory has not taken in the lesson of this event.

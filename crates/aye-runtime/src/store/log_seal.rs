@@ -1,4 +1,4 @@
-//! Seals of step logs: the event that ends a step says what its log was.
+//! Seals of step logs: the event that ends a step has the length and digest of its log.
 
 use aye_core::digest::hex;
 use aye_core::event::{Event, EventKind, FileSeal, LogSeal, SealDigest};

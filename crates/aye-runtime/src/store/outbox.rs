@@ -1,5 +1,5 @@
 //! The port of the outbox: messages to people that an event causes, from the
-//! transaction of that event until someone has been told.
+//! transaction of that event until they are delivered.
 
 use std::fmt;
 use std::sync::Arc;

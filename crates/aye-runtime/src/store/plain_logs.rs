@@ -1,7 +1,7 @@
 //! Logs of steps that have ended and are not compressed yet.
 //!
 //! A run does not wait for its logs to be compressed: its driver leaves a note, and later
-//! commands do it by the way. A note names logs that nobody writes to any more. A driver that is
+//! commands do it on the side. A note names logs that nobody writes to any more. A driver that is
 //! killed leaves none; its logs stay as they are.
 
 use std::ffi::OsStr;

@@ -96,7 +96,7 @@ pub struct RunRow {
     pub why: Option<String>,
     /// The same in words.
     pub message: Option<String>,
-    /// The name that one run at a time has.
+    /// The name of its `concurrency`.
     pub concurrency: Option<String>,
     /// Whether it has that name or waits for it; nothing once it has ended.
     pub claim: Option<NameClaim>,

@@ -9,9 +9,9 @@
 //! is worth drawing, so that all four say the same; `label` makes words
 //! from a skill fit for one line and free of anything that acts on a screen.
 //!
-//! Not drawn is what is true of every step: a failure nothing catches fails
-//! the run. A refusal nothing catches is drawn, because a question that can
-//! end a run is what people look for.
+//! What is true of every step is not drawn: a failure that nothing catches fails
+//! the run. A refusal that nothing catches is drawn, because people look for
+//! questions that can end a run.
 //!
 //! Touches nothing. `aye graph`, the page and the editor show the text.
 

@@ -11,9 +11,9 @@
 //! `standalone` asks without a run, for scripts; `script_prompter` is the same
 //! prompt for a script whose question is recorded.
 //!
-//! Nothing a question says reaches the terminal but through `markup` and
-//! [`crate::paint::escape_control`], and nothing of it reaches the first columns, which
-//! the frame has for itself.
+//! The text of a question reaches the terminal only through `markup` and
+//! [`crate::paint::escape_control`], and never the first columns, which belong to the
+//! frame.
 //!
 //! Touches the terminal, in `tty` and [`screen`](crate::screen) only. The answer goes to the
 //! driver.

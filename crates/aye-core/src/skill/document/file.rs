@@ -39,7 +39,7 @@ pub(in crate::skill) struct SkillDoc {
     /// `run.status`, `run.error` and `run.failed_step` say how. A step that
     /// fails there does not stop the next.
     pub(in crate::skill) finally: Field<Vec<Raw<StepItem>>>,
-    /// A name, such as `deploy-{{ inputs.environment }}`: one run at a time has
+    /// A name, such as `deploy-{{ inputs.environment }}`: one run at a time holds
     /// it, from before its first step until it ends. Others wait for it.
     pub(in crate::skill) concurrency: Field<Text>,
     /// Named results, rendered when the run completes.

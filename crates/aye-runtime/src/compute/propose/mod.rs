@@ -4,7 +4,7 @@
 //! probably meant can be read from the code and the names in scope. A proposal
 //! changes the one expression at fault, found in the syntax tree, and nothing
 //! else; strings and comments stay as they are. Where it is not certain what
-//! was meant there is none. Nobody but a person decides whether it is used.
+//! was meant there is none. Only a person decides whether it is used.
 //!
 //! Touches nothing. The proposal becomes an option of the recovery question.
 

@@ -1,4 +1,4 @@
-//! Lessons that memory has not taken in.
+//! Lessons that are not yet written to memory.
 
 use aye_core::event::Event;
 use aye_core::id::RunId;

@@ -1,4 +1,4 @@
-//! Names that one run at a time has.
+//! Names that one run at a time can hold.
 
 use aye_core::id::RunId;
 use rusqlite::Connection;

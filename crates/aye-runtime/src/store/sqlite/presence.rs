@@ -1,4 +1,4 @@
-//! Where questions are shown: a small table that nobody has to keep.
+//! Where questions are shown: a small table that may be lost.
 
 use std::collections::{BTreeSet, HashMap};
 

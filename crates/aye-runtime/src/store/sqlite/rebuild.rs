@@ -1,4 +1,4 @@
-//! Making the derived tables anew from the events.
+//! Rebuilding the derived tables from the events.
 
 use std::collections::HashMap;
 

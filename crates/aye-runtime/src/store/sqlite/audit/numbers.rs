@@ -1,5 +1,5 @@
-//! The numbers of events: they are given out without gaps, and what is pruned
-//! says how many it took along.
+//! The numbers of events: they have no gaps, and the entry of a pruned run says how
+//! many it had.
 
 use aye_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension as _};
