@@ -106,7 +106,7 @@ steps:
     let run = server.post("/api/v1/runs", &start).ok()["run"].as_str().unwrap().to_owned();
     server.question();
     kill(driver(&server, &run, None));
-    let hint = format!("`aye resume {run} -i token=…`");
+    let hint = format!("`aye resume {run}` on a terminal asks for it");
     until("what is missing", || server.said().contains(&hint));
     assert!(!server.said().contains("sesame-42"), "{}", server.said());
 }
