@@ -12,6 +12,7 @@ use crate::settings::{ChannelKind, ChannelSettings, Channels};
 use crate::store::{Announcer, NewMessage, Occasion, RunRow};
 
 use super::courier::Wake;
+use super::decide::patience;
 
 /// A run at a terminal that took this long is told of: few people watch so long.
 const LONG: SignedDuration = SignedDuration::from_mins(5);
@@ -86,17 +87,14 @@ impl Plan {
         all
     }
 
-    /// When a question is told of first. Where someone may see it anyway, they
-    /// have the channel's delay for it, but never more than half of its time.
+    /// When a question is told of first: at once, unless someone may see it anyway.
     fn first(&self, at: Timestamp, question: &Question, channel: &ChannelSettings) -> Timestamp {
         // Files are for programs, which do not sit at a terminal.
         if !self.attended || matches!(channel.kind, ChannelKind::DropBox(_)) {
             return at;
         }
-        let half = question.deadline.map(|deadline| deadline.duration_since(at) / 2);
-        let delay = SignedDuration::try_from(channel.delay).unwrap_or(SignedDuration::MAX);
-        let delay = half.map_or(delay, |half| delay.min(half)).max(SignedDuration::ZERO);
-        at.checked_add(delay).unwrap_or(at)
+        let patience = patience(channel, at, question.deadline);
+        at.checked_add(patience).unwrap_or(at)
     }
 
     fn ended(&self, at: Timestamp, occasion: Occasion, run: &RunRow) -> Vec<NewMessage> {

@@ -69,7 +69,7 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
         let patient = matches!(row.occasion, Occasion::Question | Occasion::Reminder);
         let files = matches!(channel.kind, ChannelKind::DropBox(_));
         let waited = now.duration_since(question.asked);
-        let limit = SignedDuration::try_from(channel.delay).unwrap_or(SignedDuration::MAX);
+        let limit = patience(channel, question.asked, question.deadline);
         if shown && patient && !files && waited < limit {
             return put_off(now, SHOWN.min(limit - waited));
         }
@@ -82,6 +82,18 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
         return Decision::Postpone(end);
     }
     Decision::Send
+}
+
+/// How long a channel leaves a question to those who may see it anyway: its delay, and
+/// never more than half of the question's time.
+pub(super) fn patience(
+    channel: &ChannelSettings,
+    asked: Timestamp,
+    deadline: Option<Timestamp>,
+) -> SignedDuration {
+    let half = deadline.map(|deadline| deadline.duration_since(asked) / 2);
+    let delay = SignedDuration::try_from(channel.delay).unwrap_or(SignedDuration::MAX);
+    half.map_or(delay, |half| delay.min(half)).max(SignedDuration::ZERO)
 }
 
 fn put_off(now: Timestamp, time: SignedDuration) -> Decision {

@@ -121,6 +121,23 @@ fn a_question_at_a_terminal_has_the_delay_of_the_channel_and_is_sent_then() {
     assert_eq!(terminal.end(), Some(5));
 }
 
+/// However long the delay is, half of the question's time is left for who hears of it.
+#[test]
+fn a_question_that_stays_on_the_screen_is_sent_after_half_of_its_time() {
+    let hook = Receiver::new();
+    let place = place(&hook, "delay = \"2h\"");
+    let clock = Clock::of(&place);
+    let env = [("AYE_TEST_CLOCK", clock.0.to_str().unwrap())];
+    let mut terminal = Terminal::with(&place, &["run", "gate"], &env);
+    terminal.wait_for("[y/N]");
+    let due = time(&messages(&place).remove(0)["due"]);
+    assert_eq!(due.duration_since(asked(&place)).as_secs(), 30 * 60);
+    clock.ahead(30 * 60 + 1);
+    hook.until(1);
+    terminal.keys("n");
+    assert_eq!(terminal.end(), Some(5));
+}
+
 #[test]
 fn answered_at_the_terminal_nothing_is_sent() {
     let hook = Receiver::new();
