@@ -1,13 +1,15 @@
 //! One question, several places: who joins, who withdraws, what is never an answer.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::cli::auth;
 use crate::cli::harness::{Place, Ran, until};
 use crate::serve::client::{Served, Socket};
 
-use super::screen::{Screen, answers, place, settings};
+use super::screen::{Program, Screen, answers, place, settings};
 
 fn gate(rest: &str) -> String {
     format!(
@@ -23,8 +25,21 @@ steps:
 }
 
 fn detach(screen: &Screen, place: &Place) {
-    let ran = screen.aye(place, &["run", "skill.yaml", "--detach"]).output().unwrap();
+    detach_with(&mut screen.aye(place, &["run", "skill.yaml", "--detach"]));
+}
+
+fn detach_with(command: &mut Command) {
+    let ran = command.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// A run in the background for each program, all on one screen.
+fn detach_both(screen: &Screen) -> [Place; 2] {
+    Program::BOTH.map(|program| {
+        let place = place(&gate("timeout: 10m"));
+        detach_with(&mut program.aye(screen, &place, &["run", "skill.yaml", "--detach"]));
+        place
+    })
 }
 
 fn question(place: &Place) -> String {
@@ -44,12 +59,14 @@ fn a_run_in_the_background_asks_on_the_desktop() {
 
 #[test]
 fn answered_elsewhere_the_window_closes() {
-    let (screen, place) = (Screen::start(), place(&gate("timeout: 5m")));
-    detach(&screen, &place);
-    screen.window();
-    place.aye(&["answer", &question(&place), "proceed"]).ok();
-    screen.wait_for(0);
-    until("it is deployed", || place.work().join("deployed").exists());
+    let screen = Screen::start();
+    let places = detach_both(&screen);
+    screen.wait_for(2);
+    for (place, left) in places.iter().zip([1, 0]) {
+        place.aye(&["answer", &question(place), "proceed"]).ok();
+        screen.wait_for(left);
+        until("it is deployed", || place.work().join("deployed").exists());
+    }
 }
 
 /// A client of the server's socket that declares itself this and shows the question.
@@ -103,11 +120,14 @@ fn closed_without_an_answer_it_waits_in_the_inbox() {
 #[test]
 fn at_its_deadline_a_window_closes_and_the_default_is_taken() {
     // One that proceeds is taken, because someone could see it; one that does not, always.
-    for (default, deployed) in [("yes", true), ("no", false)] {
+    for (default, deployed, program) in
+        [("yes", true, Program::Zenity), ("no", false, Program::Kdialog)]
+    {
         let screen = Screen::start();
         let place = place(&gate(&format!("timeout: 20s, default: {default}")));
-        let child = screen.aye(&place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
-        screen.window();
+        let mut command = program.aye(&screen, &place, &["run", "skill.yaml", "--json"]);
+        let child = command.spawn().unwrap();
+        screen.wait_for(1);
         let ran = Ran::of(child.wait_with_output().unwrap(), &place);
         assert_eq!(ran.code, if deployed { 0 } else { 5 }, "{}", ran.all());
         assert_eq!(place.work().join("deployed").exists(), deployed);
@@ -119,17 +139,31 @@ fn at_its_deadline_a_window_closes_and_the_default_is_taken() {
 
 #[test]
 fn a_display_that_dies_is_no_answer_and_the_question_stays() {
-    let (mut screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
-    detach(&screen, &place);
-    screen.window();
+    let mut screen = Screen::start();
+    let places = detach_both(&screen);
+    let windows = screen.wait_for(2);
     screen.kill();
-    let asked = question(&place);
-    std::thread::sleep(Duration::from_secs(2));
-    until("it still waits", || place.status() == "waiting");
-    assert!(!place.work().join("deployed").exists());
-    place.aye(&["answer", &asked, "proceed"]).ok();
-    until("it is deployed", || place.work().join("deployed").exists());
-    until("it has ended", || place.status() == "completed");
+    until("no program is left", || windows.iter().all(|window| has_ended(window)));
+    for place in &places {
+        let asked = question(place);
+        // Whoever drives it has seen the end of its window by then.
+        place.aye(&["answer", &asked, "proceed"]).ok();
+        until("it has ended", || place.status() == "completed");
+        let shown = place.aye(&["show", "last", "--json"]).ok().json();
+        let events = shown["events"].as_array().unwrap();
+        let answered: Vec<&Value> =
+            events.iter().filter(|event| event["type"] == "confirmation_answered").collect();
+        assert_eq!(answered.len(), 1, "{answered:?}");
+        assert_eq!(answered[0]["answer"]["prompter"], "command");
+    }
+}
+
+/// Whether the program of a window has ended.
+fn has_ended(window: &str) -> bool {
+    let pid = window.split(':').nth(1).unwrap();
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // One that nobody has heard of yet is a zombie.
+    state.is_empty() || state.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"))
 }
 
 #[test]
@@ -181,9 +215,10 @@ fn a_program_that_does_not_start_leaves_the_question_to_the_next() {
 
 #[test]
 fn two_questions_at_once_have_two_windows_and_each_its_answer() {
-    let screen = Screen::start();
-    let place = place(
-        "
+    for program in Program::BOTH {
+        let screen = Screen::start();
+        let place = place(
+            "
 name: both
 steps:
   - name: roll
@@ -195,19 +230,117 @@ steps:
         args: ['shipped-{{ item }}']
         confirmation: { title: 'Ship {{ item }}', message: 'Ship {{ item }}?', timeout: 5m }
 ",
-    );
-    detach(&screen, &place);
-    let windows = screen.wait_for(2);
-    screen.shot("zenity-two");
-    let api = windows.iter().find(|window| screen.name(window) == "Aye: Ship api").expect("api");
-    screen.focus(api);
-    screen.keys(&["Tab", "Tab", "Return"]);
-    until("api is shipped", || place.work().join("shipped-api").exists());
-    assert!(!place.work().join("shipped-web").exists());
-    let web = screen.window();
-    assert_eq!(screen.name(&web), "Aye: Ship web");
-    screen.keys(&["Tab", "Tab", "Return"]);
-    until("web is shipped", || place.work().join("shipped-web").exists());
+        );
+        detach_with(&mut program.aye(&screen, &place, &["run", "skill.yaml", "--detach"]));
+        let windows = screen.wait_for(2);
+        screen.shot(&format!("{}-two", program.name()));
+        let api = windows.iter().find(|window| screen.name(window).starts_with("Aye: Ship api"));
+        screen.focus(api.expect("api"));
+        screen.keys(program.proceed());
+        until("api is shipped", || place.work().join("shipped-api").exists());
+        assert!(!place.work().join("shipped-web").exists());
+        let web = screen.window();
+        assert!(screen.name(&web).starts_with("Aye: Ship web"));
+        screen.keys(program.proceed());
+        until("web is shipped", || place.work().join("shipped-web").exists());
+    }
+}
+
+/// Over ssh, in a CI job and in a container no program is started that shows windows, though
+/// there is a display that answers: the question waits in the inbox for whoever comes.
+#[test]
+fn over_ssh_in_ci_and_in_containers_no_window_is_tried() {
+    let screen = Screen::start();
+    let named = "[ask]\nprompters = [\"terminal\", \"desktop\"]\n";
+    for (name, value, config, why) in [
+        ("LANG", "C", named, None),
+        ("CI", "true", named, Some("this is a CI job")),
+        ("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22", "", Some("this session came over ssh")),
+        ("container", "podman", "", Some("this is a container (`container` is set)")),
+    ] {
+        let place = place(&gate("timeout: 10m"));
+        settings(&place, config);
+        let zenity =
+            place.write("bin/zenity", "#!/bin/sh\ntouch called\nexec /usr/bin/zenity \"$@\"\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&zenity, mode).unwrap();
+        let path = format!("{}:/usr/bin:/bin", zenity.parent().unwrap().display());
+        let aye = |args: &[&str]| {
+            let mut command = screen.aye(&place, args);
+            command.env("PATH", &path).env(name, value);
+            command
+        };
+        let Some(why) = why else {
+            // Elsewhere the same program shows the question.
+            detach_with(&mut aye(&["run", "skill.yaml", "--detach"]));
+            screen.wait_for(1);
+            assert!(place.work().join("called").exists());
+            place.aye(&["cancel", "last"]).ok();
+            screen.wait_for(0);
+            continue;
+        };
+        let ran = Ran::of(aye(&["run", "skill.yaml"]).output().unwrap(), &place);
+        assert_eq!(ran.code, 6, "{name}: {}", ran.all());
+        let told = Ran::of(aye(&["doctor", "--json"]).output().unwrap(), &place).json();
+        let checks = told["checks"].as_array().unwrap();
+        let dialog = checks.iter().find(|check| check["what"] == "desktop dialog").unwrap();
+        assert!(dialog["about"].as_str().unwrap().contains(why), "{name}: {dialog}");
+        let asked = question(&place);
+        let answered = aye(&["answer", &asked, "proceed"]).output().unwrap();
+        assert!(answered.status.success(), "{answered:?}");
+        let resumed = Ran::of(aye(&["resume", "last"]).output().unwrap(), &place);
+        assert_eq!(resumed.code, 0, "{name}: {}", resumed.all());
+        assert!(place.work().join("deployed").exists());
+        assert!(!place.work().join("called").exists(), "{name}: a window was tried");
+    }
+}
+
+/// A text to type and a one-time code come after the button, in windows of either program.
+#[test]
+fn a_text_to_type_and_a_code_come_after_the_button() {
+    for program in Program::BOTH {
+        let screen = Screen::start();
+        let place = place(
+            "
+name: guarded
+steps:
+  - name: drop
+    command: touch
+    args: [dropped]
+    destructive: true
+    confirmation: { title: Drop it, message: 'Drop the table?', type: users, reauth: true, timeout: 1h }
+",
+        );
+        auth::set_up(&place);
+        let mut command = program.aye(&screen, &place, &["run", "skill.yaml", "--json"]);
+        let child = command.spawn().unwrap();
+        let first = screen.window();
+        screen.shot(&format!("{}-destructive", program.name()));
+        screen.keys(program.proceed());
+        let second = screen.next_window(&first);
+        screen.write("user");
+        screen.keys(&["Return"]);
+        let third = screen.next_window(&second);
+        screen.shot(&format!("{}-type", program.name()));
+        screen.write("users");
+        screen.keys(&["Return"]);
+        let fourth = screen.next_window(&third);
+        screen.write("000000");
+        screen.keys(&["Return"]);
+        // A wrong code is asked for again.
+        let fifth = screen.next_window(&fourth);
+        screen.shot(&format!("{}-code", program.name()));
+        assert!(!place.work().join("dropped").exists());
+        screen.write(&auth::code(&place, 0));
+        screen.keys(&["Return"]);
+        until("it is closed", || !screen.windows().contains(&fifth));
+        let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        assert!(place.work().join("dropped").exists());
+        // With the wrong code, then with the right one.
+        let answer = ("proceed".to_owned(), program.name().to_owned());
+        assert_eq!(answers(&ran.stdout), [answer.clone(), answer]);
+    }
 }
 
 #[test]

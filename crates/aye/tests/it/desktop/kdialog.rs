@@ -1,27 +1,13 @@
 //! The same in windows of KDialog, where zenity is not installed.
 
-use std::os::unix::fs::symlink;
-use std::process::{Child, Command};
+use std::process::Child;
 
 use crate::cli::harness::{Place, Ran};
 
-use super::screen::{Screen, answers, place};
-
-/// A folder with these programs and no others.
-fn only(place: &Place, programs: &[&str]) -> String {
-    let folder = place.path().join("bin");
-    std::fs::create_dir_all(&folder).unwrap();
-    for program in programs {
-        let found = Command::new("which").arg(program).output().unwrap().stdout;
-        let found = String::from_utf8(found).unwrap();
-        symlink(found.trim(), folder.join(program)).unwrap();
-    }
-    folder.display().to_string()
-}
+use super::screen::{Program, Screen, answers, place};
 
 fn run(screen: &Screen, place: &Place) -> Child {
-    let path = only(place, &["kdialog", "touch", "sh"]);
-    screen.aye(place, &["run", "skill.yaml", "--json"]).env("PATH", path).spawn().unwrap()
+    Program::Kdialog.aye(screen, place, &["run", "skill.yaml", "--json"]).spawn().unwrap()
 }
 
 fn finish(place: &Place, child: Child) -> Ran {

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::auth;
-use crate::cli::harness::{Place, Ran, until};
+use crate::cli::harness::{Place, Ran};
 use crate::serve::client::Served;
 
 use super::screen::{Screen, answers, place};
@@ -206,47 +205,6 @@ steps:
     assert!(!ran.all().contains("hunter2"), "{}", ran.all());
     let journal = std::fs::read(place.home().join("journal.db")).unwrap();
     assert!(!journal.windows(7).any(|bytes| bytes == b"hunter2"));
-}
-
-#[test]
-fn a_text_to_type_and_a_code_come_after_the_button() {
-    let screen = Screen::start();
-    let place = place(
-        "
-name: guarded
-steps:
-  - name: drop
-    command: touch
-    args: [dropped]
-    destructive: true
-    confirmation: { title: Drop it, message: 'Drop the table?', type: users, reauth: true, timeout: 1h }
-",
-    );
-    auth::set_up(&place);
-    let child = run(&screen, &place);
-    let first = screen.window();
-    screen.shot("zenity-destructive");
-    screen.keys(&["Tab", "Tab", "Return"]);
-    let second = screen.next_window(&first);
-    screen.write("user");
-    screen.keys(&["Return"]);
-    let third = screen.next_window(&second);
-    screen.shot("zenity-type");
-    screen.write("users");
-    screen.keys(&["Return"]);
-    let fourth = screen.next_window(&third);
-    screen.write("000000");
-    screen.keys(&["Return"]);
-    // A wrong code is asked for again.
-    let fifth = screen.next_window(&fourth);
-    screen.shot("zenity-code");
-    assert!(!place.work().join("dropped").exists());
-    screen.write(&auth::code(&place, 0));
-    screen.keys(&["Return"]);
-    until("it is closed", || !screen.windows().contains(&fifth));
-    let ran = finish(&place, child);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(place.work().join("dropped").exists());
 }
 
 #[test]
