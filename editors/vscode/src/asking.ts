@@ -9,7 +9,7 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks, type RememberChoice } from "./question";
+import { adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, notResumed, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks, type RememberChoice } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
@@ -317,6 +317,8 @@ export class Asker implements vscode.Disposable {
       if (missing > 0) this.#session.answeredHere.delete(question.id);
       const what = question.secret ? "answered" : `“${plain(option.label)}”`;
       vscode.window.setStatusBarMessage(`$(check) ${plain(question.title || "Question")}: ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
+      const waits = notResumed(result);
+      if (waits) void brief(waits, SAID);
     } catch (error) {
       this.#session.answeredHere.delete(question.id);
       const now = this.#session.store.questions.get(question.id);

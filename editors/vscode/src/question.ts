@@ -113,6 +113,12 @@ export function withoutLinks(text: string): string {
   return text.replaceAll("[", "\uff3b").replaceAll("]", "\uff3d");
 }
 
+/** What the person is told whose answer counts while no process drives the run. */
+export function notResumed(taken: Record<string, unknown>): string | null {
+  const why = taken.not_resumed;
+  return typeof why === "string" ? `Your answer is recorded. The run does not continue yet: ${plain(why)}` : null;
+}
+
 /** `9m 41s left, then “Cancel”`. */
 export function timeLeft(question: Question, now: number): string {
   if (!question.deadline) return question.held ? "time held" : question.unseen ? "waits until a person looks" : "no time limit";

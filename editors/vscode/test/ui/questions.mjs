@@ -485,4 +485,11 @@ await test(SKILLS, async (here, host, step) => {
   assert.equal(await quick.count(), 0, "nothing more is asked");
   assert.deepEqual((await answers(late)).map(({ value, prompter }) => [value, prompter]), [["cancel", "command"]]);
   step("dialog");
+
+  // Answered while no process drives the run: that is recorded, and said with what to do.
+  await here.aye("run", "simple", "--no-input").catch(() => {});
+  await asked("Ship it at last?");
+  await window.decide("Ship it at last?", "Proceed");
+  await window.told(/Your answer is recorded. The run does not continue yet: .*`aye resume /);
+  step("not resumed");
 }, { files: FILES });

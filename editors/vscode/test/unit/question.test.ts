@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
 import { marksOf, progressOf } from "../../src/progress";
-import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
+import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, notResumed, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -138,4 +138,11 @@ test("progress and marks", () => {
   assert.equal(progressOf({ skill: "release", step: "b" }, run), "release 2/3");
   assert.equal(progressOf({ skill: "release", step: "b" }, null), "release");
   assert.deepEqual(marksOf(step("b", { attempt: 3, notes: ["healed: `login`"] }), run), ["2 retries", "healed", "memory read"]);
+});
+
+test("who answers a run that nobody drives hears that it waits", () => {
+  assert.equal(notResumed({ state: "answered", missing: 0 }), null);
+  assert.equal(notResumed({ not_resumed: null }), null);
+  assert.match(notResumed({ not_resumed: "resume it with: `aye resume r`\u202e" }) ?? "", /recorded.*`aye resume r`/);
+  assert.ok(!notResumed({ not_resumed: "\u202e" })?.includes("\u202e"), "what turns text around is taken out");
 });
