@@ -118,6 +118,8 @@ pub struct Runtime {
     by_clock: bool,
     /// Whether this process drives a run away from any terminal.
     detached: bool,
+    /// Nobody asked for it: its driver had died.
+    taken_up: bool,
     command: String,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
@@ -141,6 +143,7 @@ impl Runtime {
             at_terminal: parts.at_terminal,
             by_clock: false,
             detached: false,
+            taken_up: false,
             command: parts.command,
             granted: OnceLock::new(),
         })
@@ -171,6 +174,11 @@ impl Runtime {
     /// The same, in a process that drives a run in the background.
     pub(crate) fn in_background(&self) -> Self {
         Self { detached: true, ..self.clone() }
+    }
+
+    /// The same, in a process that takes up a run by itself.
+    pub(crate) fn taking_up(&self) -> Self {
+        Self { taken_up: true, ..self.clone() }
     }
 
     /// Now.
@@ -257,6 +265,7 @@ impl Runtime {
             pid: std::process::id(),
             attended: false,
             detached: self.detached,
+            taken_up: self.taken_up,
             namespaces: origin::namespaces(),
         }
     }

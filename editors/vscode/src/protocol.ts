@@ -283,6 +283,8 @@ export type Driver = {
   attended?: boolean;
   /** It has a session of its own, away from any terminal. */
   detached?: boolean;
+  /** A server took the run up after its driver had died; nobody asked for it. */
+  taken_up?: boolean;
   /** The namespaces that it lives in, where they are known. */
   namespaces?: Namespaces | null;
 };

@@ -187,6 +187,9 @@ pub struct Driver {
     /// It has a session of its own, away from any terminal.
     #[serde(default, skip_serializing_if = "is_false")]
     pub detached: bool,
+    /// A server took the run up after its driver had died; nobody asked for it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub taken_up: bool,
     /// The namespaces that it lives in, where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Namespaces>,

@@ -274,6 +274,7 @@ pub(crate) fn driver(user: &str) -> Driver {
         pid: 7,
         attended: false,
         detached: false,
+        taken_up: false,
         namespaces: None,
     }
 }

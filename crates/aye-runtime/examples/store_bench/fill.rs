@@ -70,6 +70,7 @@ impl Writer {
                     pid: 4242,
                     attended: false,
                     detached: false,
+                    taken_up: false,
                     namespaces: None,
                 },
                 parent: None,

@@ -34,6 +34,7 @@ pub(super) fn machine(skill: &str) -> Machine {
             pid: 1,
             attended: true,
             detached: false,
+            taken_up: false,
             namespaces: None,
         },
         parent: None,

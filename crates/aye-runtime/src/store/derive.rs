@@ -52,7 +52,8 @@ pub(super) fn milliseconds(at: Timestamp) -> Timestamp {
 
 /// A row says who drives a run; the rest is in the events.
 fn of_a_row(driver: &Driver) -> Driver {
-    Driver { attended: false, detached: false, namespaces: None, ..driver.clone() }
+    let (attended, detached, taken_up) = (false, false, false);
+    Driver { attended, detached, taken_up, namespaces: None, ..driver.clone() }
 }
 
 fn begin(next: Placed<'_>, started: &SkillStarted) -> RunRow {

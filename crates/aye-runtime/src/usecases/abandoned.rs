@@ -4,7 +4,6 @@ use aye_core::event::{BadOutcome, Driver, Event, EventKind, StartedBy};
 use aye_core::id::RunId;
 use aye_core::journal::State;
 use aye_core::question::Channel;
-use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::Error;
@@ -38,11 +37,6 @@ impl Runtime {
         Ok(found)
     }
 
-    /// Drives a run that was abandoned in a process of its own.
-    pub fn take_up_abandoned(&self, row: &RunRow) -> Result<(), Error> {
-        self.resume_detached(row, IndexMap::new(), &mut |_| {})
-    }
-
     /// When this machine was started.
     fn booted(&self) -> Timestamp {
         let up = SignedDuration::from_secs(rustix::system::sysinfo().uptime);
@@ -65,23 +59,15 @@ fn is_to_be_taken_up(
 }
 
 /// How often the run continued after its driver had died, since it got any further or
-/// a person drove it. `events` are those of the run and of the runs inside it.
+/// someone resumed it. `events` are those of the run and of the runs inside it.
 fn times_taken_up(run: &RunId, events: &[Event]) -> usize {
     let mut times = 0;
-    // It continues after a pause because someone answered or asked for it.
-    let mut paused = false;
     for event in events {
         match &event.kind {
-            EventKind::SkillPaused { .. } if event.run == *run => paused = true,
             // It stood still together with its driver.
             EventKind::SkillResumed { suspended_ms: Some(_), .. } => {}
             EventKind::SkillResumed { driver, .. } if event.run == *run => {
-                if !driver.detached {
-                    times = 0;
-                } else if !paused {
-                    times += 1;
-                }
-                paused = false;
+                times = if driver.taken_up { times + 1 } else { 0 };
             }
             kind if is_progress(kind) => times = 0,
             _ => {}
@@ -131,8 +117,9 @@ mod tests {
         serde_json::from_value(event).unwrap()
     }
 
-    fn resumed(detached: bool) -> Value {
-        let driver = json!({ "user": "u", "host": "h", "pid": 1, "detached": detached });
+    fn resumed(taken_up: bool) -> Value {
+        let driver =
+            json!({ "user": "u", "host": "h", "pid": 1, "detached": true, "taken_up": taken_up });
         json!({ "type": "skill_resumed", "driver": driver })
     }
 
@@ -148,10 +135,9 @@ mod tests {
             times_taken_up(&run, &events)
         };
         let (alone, by_a_person) = (resumed(true), resumed(false));
-        let paused = json!({ "type": "skill_paused", "why": "resting" });
         assert_eq!(times(&[alone.clone(), alone.clone(), alone.clone()]), 3);
-        assert_eq!(times(&[paused, alone.clone()]), 0, "an answer let it continue");
-        assert_eq!(times(&[alone.clone(), by_a_person]), 0, "someone took care of it");
+        assert_eq!(times(&[alone.clone(), by_a_person.clone()]), 0, "someone took care of it");
+        assert_eq!(times(&[by_a_person, alone.clone()]), 1);
         assert_eq!(times(&[alone.clone(), failed("unknown"), alone.clone()]), 2);
         assert_eq!(times(&[alone.clone(), failed("failure"), alone.clone()]), 1);
         let mut slept = alone.clone();

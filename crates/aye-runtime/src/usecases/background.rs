@@ -45,8 +45,20 @@ pub struct BackgroundCommand {
 #[derive(Debug, Serialize, Deserialize)]
 enum Task {
     Start(Box<StartRequest>),
-    Resume { run: RunId, secrets: IndexMap<String, String> },
-    Retry { run: RunId, step: String, edits: Option<Edits>, answer: Box<Answer> },
+    Resume {
+        run: RunId,
+        secrets: IndexMap<String, String>,
+    },
+    /// The same for a run whose driver died, which nobody asked for.
+    TakeUp {
+        run: RunId,
+    },
+    Retry {
+        run: RunId,
+        step: String,
+        edits: Option<Edits>,
+        answer: Box<Answer>,
+    },
 }
 
 /// What the background process says.
@@ -132,8 +144,15 @@ impl Runtime {
         self.take_up_detached(row, secrets, warn)
     }
 
-    /// The same for a run that needs only some of its secrets, such as one that
-    /// is cancelled.
+    /// Drives a run whose driver died in a process of its own, though nobody asked for it.
+    pub fn take_up_abandoned(&self, row: &RunRow) -> Result<(), Error> {
+        let there = self.at(&row.workspace)?;
+        self.journal()?.load(row, &there)?.must_know(&IndexMap::new())?;
+        there.must_be_trusted()?;
+        self.detach(Task::TakeUp { run: row.id.clone() }, &mut |_| {})
+    }
+
+    /// Resumes a run that needs only some of its secrets, such as one that is cancelled.
     pub(super) fn take_up_detached(
         &self,
         row: &RunRow,
@@ -205,6 +224,11 @@ impl Runtime {
             Task::Resume { run, secrets } => {
                 let row = runtime.journal()?.find_run(run.as_str())?;
                 runtime.resume(&ResumeRequest { row, secrets, attended }, &mut warn)?
+            }
+            Task::TakeUp { run } => {
+                let row = runtime.journal()?.find_run(run.as_str())?;
+                let request = ResumeRequest { row, secrets: IndexMap::new(), attended };
+                runtime.taking_up().resume(&request, &mut warn)?
             }
             Task::Retry { run, step, edits, answer } => {
                 let row = runtime.journal()?.find_run(run.as_str())?;

@@ -277,6 +277,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, rusqlite::Error> {
             pid: row.get(9)?,
             attended: false,
             detached: false,
+            taken_up: false,
             namespaces: None,
         },
         steps: row.get(10)?,

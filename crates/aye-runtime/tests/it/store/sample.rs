@@ -31,7 +31,15 @@ pub(super) fn source() -> Source {
 
 pub(super) fn driver() -> Driver {
     let (user, host) = ("ada".into(), "engine".into());
-    Driver { user, host, pid: 7, attended: false, detached: false, namespaces: None }
+    Driver {
+        user,
+        host,
+        pid: 7,
+        attended: false,
+        detached: false,
+        taken_up: false,
+        namespaces: None,
+    }
 }
 
 pub(super) fn holder() -> Holder {
