@@ -1,27 +1,24 @@
-//! One reader of the journal for all sockets: every event is read and written
-//! as text once, and each client gets the same bytes.
+//! One reader of the journal for all sockets: every event is read and made a message
+//! once, and each client gets the same bytes.
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use aye_core::event::Event;
 use aye_core::id::RunId;
 use aye_runtime::error::Error;
 use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::JournalReader;
-use tokio::sync::broadcast;
 
 use crate::harmless::json_line;
 
-use super::socket::Utf8Bytes;
+use super::socket::{ClientQueue, text_frame};
 use super::views::JournalEvent;
 
-/// How many frames wait for a client that is slower than others; one that falls
-/// behind further reads them from the journal.
-const WAITING: usize = 4096;
 /// How often the journal is looked at, whether it rings or not.
 const LOOK: Duration = Duration::from_secs(1);
 /// How many directories of runs are known at once.
@@ -30,15 +27,26 @@ const KNOWN: usize = 10_000;
 /// What every socket gets.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// An event of the journal.
-    Event(EventFrame),
+    /// Events of the journal.
+    Events(Events),
     /// A message without a number: who is connected, or that we are there.
     Notice {
         /// For those who see every project.
-        all: Utf8Bytes,
+        all: Bytes,
         /// For the others.
-        limited: Utf8Bytes,
+        limited: Bytes,
     },
+}
+
+/// Events that were committed together, or soon after each other.
+#[derive(Debug)]
+pub(super) struct Events {
+    /// The numbers of the first and the last one.
+    pub(super) first: u64,
+    pub(super) last: u64,
+    /// The messages of all of them.
+    pub(super) whole: Bytes,
+    pub(super) each: Vec<EventFrame>,
 }
 
 /// An event, as it is sent.
@@ -49,12 +57,12 @@ pub(super) struct EventFrame {
     /// Where its run works: not everybody sees every project.
     pub(super) workspace: Arc<Path>,
     /// The message.
-    pub(super) text: Utf8Bytes,
+    pub(super) message: Bytes,
 }
 
 /// The reader.
 pub(super) struct Hub {
-    frames: broadcast::Sender<Arc<Frame>>,
+    queues: Arc<Queues>,
     position: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -62,13 +70,13 @@ pub(super) struct Hub {
 impl Hub {
     /// Begins to read at the end of the journal.
     pub(super) fn start(runtime: Arc<Runtime>) -> Result<Self, Error> {
-        let (frames, _) = broadcast::channel(WAITING);
+        let queues = Arc::new(Queues::default());
         let after = runtime.journal_to_watch()?.position()?;
         let position = Arc::new(AtomicU64::new(after));
         let stop = Arc::new(AtomicBool::new(false));
         let reader = Reader {
             runtime,
-            frames: frames.clone(),
+            queues: Arc::clone(&queues),
             position: Arc::clone(&position),
             stop: Arc::clone(&stop),
         };
@@ -76,12 +84,12 @@ impl Hub {
             .name("journal".to_owned())
             .spawn(move || reader.run())
             .map_err(|source| Error::Background { doing: "start", source })?;
-        Ok(Self { frames, position, stop })
+        Ok(Self { queues, position, stop })
     }
 
-    /// Hears every frame from now on.
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Arc<Frame>> {
-        self.frames.subscribe()
+    /// This client hears every frame from now on.
+    pub(super) fn join(&self, queue: &Arc<ClientQueue>) {
+        self.queues.all().push(Arc::downgrade(queue));
     }
 
     /// The newest event that was sent to the sockets.
@@ -92,9 +100,31 @@ impl Hub {
     /// Tells everybody something that is not in the journal; `limited` to those who do
     /// not see every project.
     pub(super) fn notify(&self, all: String, limited: String) {
-        // Without a client nobody has to hear it.
-        let (all, limited) = (all.into(), limited.into());
-        let _ = self.frames.send(Arc::new(Frame::Notice { all, limited }));
+        let (all, limited) = (text_frame(all), text_frame(limited));
+        self.queues.send(Frame::Notice { all, limited });
+    }
+}
+
+/// The queues of everybody who is connected.
+#[derive(Default)]
+struct Queues(Mutex<Vec<Weak<ClientQueue>>>);
+
+impl Queues {
+    fn all(&self) -> MutexGuard<'_, Vec<Weak<ClientQueue>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, frame: Frame) {
+        let frame = Arc::new(frame);
+        // Nobody who comes or goes waits until everybody has the frame.
+        let mut queues = Vec::new();
+        self.all().retain(|queue| {
+            let queue = queue.upgrade();
+            let is_there = queue.is_some();
+            queues.extend(queue);
+            is_there
+        });
+        queues.iter().for_each(|queue| queue.offer(&frame));
     }
 }
 
@@ -106,7 +136,7 @@ impl Drop for Hub {
 
 struct Reader {
     runtime: Arc<Runtime>,
-    frames: broadcast::Sender<Arc<Frame>>,
+    queues: Arc<Queues>,
     position: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -131,11 +161,10 @@ impl Reader {
                 subscription.wait(LOOK)?;
                 continue;
             }
-            for (n, event) in events {
-                let frame = framing.frame(n, &event)?;
-                let _ = self.frames.send(Arc::new(Frame::Event(frame)));
-                self.position.store(n, Ordering::Release);
-            }
+            let events = framing.events(&events)?;
+            let last = events.last;
+            self.queues.send(Frame::Events(events));
+            self.position.store(last, Ordering::Release);
         }
         Ok(())
     }
@@ -154,7 +183,21 @@ impl<'j> Framing<'j> {
 
     pub(super) fn frame(&mut self, n: u64, event: &Event) -> Result<EventFrame, Error> {
         let workspace = self.workspace(&event.run)?;
-        Ok(EventFrame { n, workspace, text: json_line(&JournalEvent { n, event }).into() })
+        Ok(EventFrame { n, workspace, message: text_frame(json_line(&JournalEvent { n, event })) })
+    }
+
+    fn events(&mut self, events: &[(u64, Event)]) -> Result<Events, Error> {
+        let each = events.iter().map(|(n, event)| self.frame(*n, event));
+        let each = each.collect::<Result<Vec<EventFrame>, Error>>()?;
+        let number = |event: Option<&EventFrame>| event.map_or(0, |event| event.n);
+        let (first, last) = (number(each.first()), number(each.last()));
+        let whole = match each.as_slice() {
+            [only] => only.message.clone(),
+            several => {
+                several.iter().map(|event| &event.message[..]).collect::<Vec<_>>().concat().into()
+            }
+        };
+        Ok(Events { first, last, whole, each })
     }
 
     fn workspace(&mut self, run: &RunId) -> Result<Arc<Path>, Error> {

@@ -37,6 +37,9 @@ use super::write_limit::WriteLimit;
 /// with one more the oldest of them is closed, so that nobody keeps others out
 /// by connecting and saying nothing.
 const STRANGERS: usize = 1024;
+/// How many come before those are forgotten who are no strangers any more: until then
+/// each keeps the memory of a whole request.
+const FORGET: usize = 64;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
 /// How long we rest when the machine has no descriptors left.
@@ -163,10 +166,9 @@ async fn accept_local(listener: UnixListener, router: Router, unread: Duration) 
 
 /// Closes the oldest connection that has said nothing, if there are too many.
 fn make_room(strangers: &mut VecDeque<Stranger>) {
-    if strangers.len() < STRANGERS {
-        return;
+    if strangers.len() % FORGET == 0 {
+        strangers.retain(Stranger::is_one);
     }
-    strangers.retain(Stranger::is_one);
     if strangers.len() >= STRANGERS
         && let Some(Stranger { task, .. }) = strangers.pop_front()
     {

@@ -31,6 +31,8 @@ mod page;
 mod presence;
 mod problem;
 mod rate;
+#[cfg(test)]
+mod refusals;
 mod server;
 mod socket;
 mod start_queue;

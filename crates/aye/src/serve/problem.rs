@@ -188,6 +188,10 @@ impl IntoResponse for Problem {
             let wanted = HeaderValue::from_static("Bearer realm=\"aye\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, wanted);
         }
+        if matches!(self.code, Code::RateLimited | Code::Unavailable) {
+            let seconds = HeaderValue::from_static("1");
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
         response
     }
 }

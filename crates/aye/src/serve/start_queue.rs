@@ -54,6 +54,17 @@ impl StartQueue {
         Ok(Turn(self))
     }
 
+    /// As if as many as possible were starting and waiting.
+    #[cfg(test)]
+    pub(super) fn fill(&self) {
+        *self.counts() = Counts { starting: AT_ONCE, waiting: WAITING };
+    }
+
+    #[cfg(test)]
+    pub(super) fn empty(&self) {
+        *self.counts() = Counts::default();
+    }
+
     fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +105,7 @@ mod tests {
     #[test]
     fn nobody_waits_behind_too_many() {
         let queue = StartQueue::default();
-        *queue.counts() = Counts { starting: AT_ONCE, waiting: WAITING };
+        queue.fill();
         assert!(queue.turn().is_err());
     }
 }

@@ -23,6 +23,11 @@ impl<S> WriteLimit<S> {
         Self { stream, limit, waiting: None }
     }
 
+    /// The stream, without the limit.
+    pub(super) fn into_inner(self) -> S {
+        self.stream
+    }
+
     fn in_time<T>(
         &mut self,
         context: &mut Context<'_>,

@@ -1,11 +1,11 @@
 //! The events between the last one a client has seen and now, from the journal.
 
+use axum::body::Bytes;
+
 use crate::serve::hub::Framing;
 use crate::serve::identity::Identity;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
-
-use super::wire::Utf8Bytes;
 
 /// How many events are read at once.
 const AT_ONCE: u32 = 500;
@@ -13,7 +13,7 @@ const AT_ONCE: u32 = 500;
 /// What there is after a number.
 pub(super) enum Later {
     /// These messages; the number of the last event that was looked at.
-    Events(Vec<Utf8Bytes>, u64),
+    Events(Vec<Bytes>, u64),
     /// Nothing more for now.
     Nothing,
     /// The journal does not keep what follows: there is something from this
@@ -46,7 +46,7 @@ pub(super) fn read_on(server: &Server, identity: &Identity, after: u64) -> Resul
         last = *n;
         let frame = framing.frame(*n, event)?;
         if identity.sees(&frame.workspace) {
-            messages.push(frame.text);
+            messages.push(frame.message);
         }
     }
     Ok(Later::Events(messages, last))

@@ -104,7 +104,7 @@ fn work(
         let done = server.blocking(move |server| work(server, &identity)).await;
         drop(permit);
         // A client that has gone does not wait for it.
-        let _ = out.send(json_line(&CommandResult::of(Some(id), done)).into()).await;
+        let _ = out.send(json_line(&CommandResult::of(Some(id), done))).await;
     });
 }
 
@@ -129,7 +129,7 @@ fn hold(connection: &mut Connection, id: u64, question: String) {
         };
         let first = again().await;
         let is_held = first.is_ok();
-        let _ = out.send(json_line(&CommandResult::of(Some(id), first)).into()).await;
+        let _ = out.send(json_line(&CommandResult::of(Some(id), first))).await;
         if !is_held {
             return;
         }
@@ -170,7 +170,7 @@ fn follow(connection: &mut Connection, id: u64, run: String, step: Option<String
         };
         let row = found.as_ref().ok().cloned();
         let told = found.map(|run| CommandReply::Run(ChangedRun { run: run.to_string() }));
-        let _ = out.send(json_line(&CommandResult::of(Some(id), told)).into()).await;
+        let _ = out.send(json_line(&CommandResult::of(Some(id), told))).await;
         let Some(row) = row else {
             return stopped.store(true, Ordering::Relaxed);
         };

@@ -5,30 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use aye_core::id::QuestionId;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::harmless::json_line;
 use crate::serve::clients::{Client, Heard};
 use crate::serve::guard::{HalfSession, must_be_here};
-use crate::serve::hub::Frame;
+use crate::serve::hub::{Events, Frame};
 use crate::serve::identity::{ClientKind, Identity};
 use crate::serve::metrics::Metrics;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::catch_up::{Later, read_on};
+use super::client_queue::{ClientQueue, Waiting};
 use super::command;
 use super::message::{ClientMessage, CommandResult, Hello, Notice};
 use super::snapshot::snapshot;
-use super::wire::{Broken, Heard as Said, Utf8Bytes, Wire};
+use super::wire::{Broken, Heard as Said, Wire, text_frame};
 
 /// How long a client may take to read a message.
 const SLOW: Duration = Duration::from_secs(10);
 /// How long a browser may take to say its secret.
 const HELLO: Duration = Duration::from_secs(10);
+/// How long a client may take to read why its connection ends.
+const GOODBYE: Duration = Duration::from_secs(1);
 /// How many results and lines of output wait for a client.
 const WAITING: usize = 32;
 /// How many commands of one client are carried out at once.
@@ -56,16 +59,23 @@ pub(super) enum End {
     Refused(Problem),
 }
 
+/// What a client's task does next.
+enum Next {
+    Waiting,
+    Result(String),
+    Said(Said),
+}
+
 /// A connection.
 pub(super) struct Connection {
     pub(super) server: Arc<Server>,
     pub(super) identity: Identity,
     pub(super) kind: ClientKind,
-    /// The number of the last event that was sent or passed over.
-    last: u64,
+    /// What the hub has for the client, and up to which event the client has heard.
+    queue: Arc<ClientQueue>,
     id: u64,
     /// Results and output on their way to the client.
-    pub(super) out: mpsc::Sender<Utf8Bytes>,
+    pub(super) out: mpsc::Sender<String>,
     /// Questions that it holds.
     pub(super) holds: HashMap<String, AbortHandle>,
     /// Runs whose output it follows.
@@ -83,12 +93,16 @@ impl Connection {
         speaker: Speaker,
         after: Option<u64>,
     ) {
+        // What is rare or short takes memory of its own while it lasts: there may be
+        // thousands of clients that only wait.
         let (identity, hello) = match speaker {
             Speaker::Known(identity) => (identity, None),
-            Speaker::Session(half) => match introduce(&server, &mut socket, &half).await {
-                Ok((identity, hello)) => (identity, Some(hello)),
-                Err(end) => return close(&server, socket, end).await,
-            },
+            Speaker::Session(half) => {
+                match Box::pin(introduce(&server, &mut socket, &half)).await {
+                    Ok((identity, hello)) => (identity, Some(hello)),
+                    Err(end) => return Box::pin(close(&server, socket, end)).await,
+                }
+            }
         };
         let kind = hello.as_ref().and_then(|hello| hello.kind).unwrap_or_default();
         let kind = if identity.is_session() { ClientKind::Page } else { kind };
@@ -101,7 +115,7 @@ impl Connection {
         let mut connection = Self {
             identity,
             kind,
-            last: 0,
+            queue: Arc::clone(socket.queue()),
             id,
             out,
             holds: HashMap::new(),
@@ -113,33 +127,37 @@ impl Connection {
         let end = connection.run(&mut socket, results, after).await;
         let server = Arc::clone(&connection.server);
         drop(connection);
-        close(&server, socket, end).await;
+        Box::pin(close(&server, socket, end)).await;
     }
 
     async fn run(
         &mut self,
         socket: &mut Wire,
-        mut results: mpsc::Receiver<Utf8Bytes>,
+        mut results: mpsc::Receiver<String>,
         after: Option<u64>,
     ) -> End {
         // Heard from now on, so that nothing is missed between the journal and the hub.
-        let mut frames = self.server.hub.subscribe();
+        self.server.hub.join(&self.queue);
+        self.queue.set_sees_all(self.sees_all());
         if let Err(end) = Box::pin(self.begin(socket, after)).await {
             return end;
         }
+        let queue = Arc::clone(&self.queue);
         loop {
-            let done = tokio::select! {
-                frame = frames.recv() => match frame {
-                    Ok(frame) => self.tell(socket, &frame).await,
-                    // It fell behind: the journal has what the hub no longer has.
-                    Err(RecvError::Lagged(_)) => {
-                        frames = self.server.hub.subscribe();
-                        Box::pin(self.catch_up(socket)).await
-                    }
-                    Err(RecvError::Closed) => Err(End::Gone),
-                },
-                Some(text) = results.recv() => send(socket, text).await,
-                said = socket.next() => self.hear(said),
+            let next = tokio::select! {
+                () = queue.filled() => Next::Waiting,
+                Some(text) = results.recv() => Next::Result(text),
+                said = socket.next() => Next::Said(said),
+            };
+            for waiting in queue.take() {
+                if let Err(end) = Box::pin(self.tell(socket, waiting)).await {
+                    return end;
+                }
+            }
+            let done = match next {
+                Next::Waiting => Ok(()),
+                Next::Result(text) => Box::pin(send(socket, text_frame(text))).await,
+                Next::Said(said) => self.hear(said),
             };
             if let Err(end) = done {
                 return end;
@@ -150,16 +168,16 @@ impl Connection {
     /// A snapshot, and what the client has missed.
     async fn begin(&mut self, socket: &mut Wire, after: Option<u64>) -> Result<(), End> {
         if let Some(after) = after {
-            self.last = after;
+            self.queue.set_last(after);
             if let Later::Gap(from) = self.later().await? {
                 self.tell_gap(socket, from).await?;
                 return self.tell_snapshot(socket).await;
             }
         }
-        let n = self.last;
+        let n = self.queue.last();
         self.tell_snapshot(socket).await?;
         if after.is_some() {
-            self.last = n;
+            self.queue.set_last(n);
             self.catch_up(socket).await?;
         }
         Ok(())
@@ -169,17 +187,17 @@ impl Connection {
         let identity = self.identity.clone();
         let made = self.server.blocking(move |server| snapshot(server, &identity)).await;
         let (n, text) = made.map_err(End::Refused)?;
-        self.last = n;
-        send(socket, text.into()).await
+        self.queue.set_last(n);
+        send(socket, text_frame(text)).await
     }
 
     async fn tell_gap(&mut self, socket: &mut Wire, from: Option<u64>) -> Result<(), End> {
-        let told = Notice::Gap { after: self.last, from };
-        send(socket, json_line(&told).into()).await
+        let told = Notice::Gap { after: self.queue.last(), from };
+        send(socket, text_frame(json_line(&told))).await
     }
 
     async fn later(&self) -> Result<Later, End> {
-        let (identity, after) = (self.identity.clone(), self.last);
+        let (identity, after) = (self.identity.clone(), self.queue.last());
         let read = self.server.blocking(move |server| read_on(server, &identity, after)).await;
         read.map_err(End::Refused)
     }
@@ -189,10 +207,10 @@ impl Connection {
         loop {
             match self.later().await? {
                 Later::Events(messages, last) => {
-                    for text in messages {
-                        send(socket, text).await?;
+                    for message in messages {
+                        send(socket, message).await?;
                     }
-                    self.last = last;
+                    self.queue.set_last(last);
                 }
                 Later::Nothing => return Ok(()),
                 Later::Gap(from) => {
@@ -203,37 +221,55 @@ impl Connection {
         }
     }
 
-    /// Passes a frame on.
-    async fn tell(&mut self, socket: &mut Wire, frame: &Frame) -> Result<(), End> {
-        match frame {
-            Frame::Event(event) if event.n <= self.last => Ok(()),
-            Frame::Event(event) if event.n > self.last + 1 => Box::pin(self.catch_up(socket)).await,
-            Frame::Event(event) => {
-                self.last = event.n;
-                match self.identity.sees(&event.workspace) {
-                    true => send(socket, event.text.clone()).await,
-                    false => Ok(()),
-                }
-            }
+    /// Sends what waited.
+    async fn tell(&mut self, socket: &mut Wire, waiting: Waiting) -> Result<(), End> {
+        let frame = match waiting {
+            Waiting::Bytes(bytes) => return send(socket, bytes).await,
+            Waiting::Frame(frame) => frame,
+            // The journal has what no longer waits.
+            Waiting::Lagged => return Box::pin(self.catch_up(socket)).await,
+        };
+        match &*frame {
+            Frame::Events(events) => self.tell_events(socket, events).await,
             Frame::Notice { all, limited } => {
-                let sees_all = self.identity.projects().is_empty();
-                let text = if sees_all { all } else { limited };
                 // As good a moment as any to see whether it is still welcome, and there.
-                self.identity = self.renewed()?;
+                self.renew()?;
                 if self.heard.elapsed() > self.server.limits.silent {
                     return Err(End::Gone);
                 }
+                let text = if self.sees_all() { all } else { limited };
                 send(socket, text.clone()).await?;
                 in_time(socket.ping()).await
             }
         }
     }
 
+    async fn tell_events(&mut self, socket: &mut Wire, events: &Events) -> Result<(), End> {
+        for event in &events.each {
+            let last = self.queue.last();
+            if event.n > last + 1 {
+                Box::pin(self.catch_up(socket)).await?;
+            } else if event.n == last + 1 {
+                self.queue.set_last(event.n);
+                if self.identity.sees(&event.workspace) {
+                    send(socket, event.message.clone()).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sees_all(&self) -> bool {
+        self.identity.projects().is_empty()
+    }
+
     /// Who speaks, as it is now.
-    fn renewed(&self) -> Result<Identity, End> {
-        self.server.renewed(&self.identity).ok_or_else(|| {
+    fn renew(&mut self) -> Result<(), End> {
+        self.identity = self.server.renewed(&self.identity).ok_or_else(|| {
             End::Refused(Problem::new(Code::Unauthorized, "the token or the session was revoked"))
-        })
+        })?;
+        self.queue.set_sees_all(self.sees_all());
+        Ok(())
     }
 
     /// Takes what the client says.
@@ -252,7 +288,7 @@ impl Connection {
         Metrics::count(&self.server.metrics.messages);
         match ClientMessage::read(&text) {
             Ok(message) => {
-                self.identity = self.renewed()?;
+                self.renew()?;
                 command::take(self, message);
             }
             Err((id, problem)) => self.result(&CommandResult::of(id, Err(problem))),
@@ -280,7 +316,7 @@ impl Connection {
 
     /// Sends what became of a command.
     pub(super) fn result(&self, result: &CommandResult) {
-        let (out, text) = (self.out.clone(), json_line(result).into());
+        let (out, text) = (self.out.clone(), json_line(result));
         if let Err(mpsc::error::TrySendError::Full(text)) = self.out.try_send(text) {
             tokio::spawn(async move { out.send(text).await });
         }
@@ -325,8 +361,8 @@ async fn introduce(
 }
 
 /// Sends a message. A client that does not read is not waited for.
-async fn send(socket: &mut Wire, text: Utf8Bytes) -> Result<(), End> {
-    in_time(socket.text(text)).await
+async fn send(socket: &mut Wire, message: Bytes) -> Result<(), End> {
+    in_time(socket.send(message)).await
 }
 
 async fn in_time(sending: impl Future<Output = Result<(), Broken>>) -> Result<(), End> {
@@ -339,15 +375,25 @@ async fn in_time(sending: impl Future<Output = Result<(), Broken>>) -> Result<()
 
 /// Says why and closes.
 async fn close(server: &Server, mut socket: Wire, end: End) {
-    let (code, reason) = match &end {
-        End::Gone => return,
+    let reason = match &end {
+        End::Gone => None,
         End::Slow => {
             Metrics::count(&server.metrics.dropped);
-            (TOO_SLOW, "too slow")
+            Some((TOO_SLOW, "too slow"))
         }
-        End::Refused(problem) => (POLICY, problem.detail.as_str()),
+        End::Refused(problem) => Some((POLICY, problem.detail.as_str())),
     };
-    // The protocol has room for 123 bytes.
-    let reason: String = reason.chars().filter(char::is_ascii).take(120).collect();
-    let _ = tokio::time::timeout(Duration::from_secs(1), socket.close(code, reason)).await;
+    let goodbye = async {
+        // What was begun comes to its end, and a goodbye is answered.
+        for waiting in socket.queue().take() {
+            if let Waiting::Bytes(bytes) = waiting {
+                socket.send(bytes).await?;
+            }
+        }
+        let Some((code, reason)) = reason else { return Ok(()) };
+        // The protocol has room for 123 bytes.
+        let reason: String = reason.chars().filter(char::is_ascii).take(120).collect();
+        socket.close(code, reason).await
+    };
+    let _: Result<Result<(), Broken>, _> = tokio::time::timeout(GOODBYE, goodbye).await;
 }

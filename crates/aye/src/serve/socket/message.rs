@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use crate::serve::api::{
     AnswerBody, CancelBody, ChangedRun, HeldQuestion, RetryBody, StartBody, Started, Taken,
@@ -70,6 +71,9 @@ pub(in crate::serve) struct AnswerCommand {
     pub(in crate::serve) question: String,
     #[serde(flatten)]
     pub(in crate::serve) body: AnswerBody,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    _more: NothingMore,
 }
 
 /// A command about a question.
@@ -99,6 +103,9 @@ pub(in crate::serve) struct CancelCommand {
     pub(in crate::serve) run: String,
     #[serde(flatten)]
     pub(in crate::serve) body: CancelBody,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    _more: NothingMore,
 }
 
 /// A run whose failed step is to be tried again.
@@ -110,6 +117,9 @@ pub(in crate::serve) struct RetryCommand {
     pub(in crate::serve) key: Option<String>,
     #[serde(flatten)]
     pub(in crate::serve) body: RetryBody,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    _more: NothingMore,
 }
 
 /// A skill that is to be started.
@@ -120,6 +130,9 @@ pub(in crate::serve) struct StartCommand {
     pub(in crate::serve) key: Option<String>,
     #[serde(flatten)]
     pub(in crate::serve) body: StartBody,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    _more: NothingMore,
 }
 
 /// Whose output is wanted.
@@ -129,6 +142,20 @@ pub(in crate::serve) struct FollowCommand {
     pub(in crate::serve) run: String,
     /// Only of this step.
     pub(in crate::serve) step: Option<String>,
+}
+
+/// What a command has beside its fields. An answer whose `digest` is misspelt must not
+/// count as one that has none.
+#[derive(Debug)]
+struct NothingMore;
+
+impl<'de> Deserialize<'de> for NothingMore {
+    fn deserialize<D: Deserializer<'de>>(fields: D) -> Result<Self, D::Error> {
+        match Map::<String, Value>::deserialize(fields)?.keys().next() {
+            None => Ok(Self),
+            Some(name) => Err(D::Error::custom(format!("unknown field `{name}`"))),
+        }
+    }
 }
 
 impl ClientMessage {

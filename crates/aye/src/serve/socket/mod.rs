@@ -3,8 +3,8 @@
 //! ```text
 //! upgrade -> connection: one task a client, which speaks through a wire
 //!               |  ^
-//!     snapshot, |  | hub frames (events, who is connected, heartbeats)
-//!     catch_up  |  | results of commands, step output
+//!     snapshot, |  | client_queue: what the hub could not write itself (events, who is
+//!     catch_up  |  | connected, heartbeats); results of commands, step output
 //!               v  |
 //!             command: answer, hold, release, cancel, retry, start, show, follow, unfollow
 //! ```
@@ -12,6 +12,7 @@
 //! Touches the socket of its client; commands go through the use cases.
 
 mod catch_up;
+mod client_queue;
 mod command;
 mod connection;
 mod message;
@@ -34,12 +35,13 @@ use super::identity::Identity;
 use super::problem::{Code, Problem};
 use super::server::Server;
 
+pub(super) use client_queue::ClientQueue;
 use connection::{Connection, Speaker};
 pub(super) use message::Notice;
 #[cfg(test)]
 pub(super) use message::{ClientMessage, CommandResult};
 use wire::Handshake;
-pub(super) use wire::Utf8Bytes;
+pub(super) use wire::text_frame;
 
 /// How often it is looked whether someone came or went.
 const PRESENCE: Duration = Duration::from_millis(500);

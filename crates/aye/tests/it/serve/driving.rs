@@ -1,14 +1,15 @@
 //! Runs whose driver died.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::harness::until;
 use crate::prompt::pty::Terminal;
 
-use super::client::{GATE, Served};
+use super::client::{Answer, GATE, Served};
 
 /// The process that drives a run, once there is one that is not `before`.
 fn driver(server: &Served, run: &str, before: Option<i32>) -> i32 {
@@ -44,6 +45,11 @@ fn a_run_whose_driver_died_is_taken_up_three_times() {
     driver(&server, &other, Some(first));
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(server.get(&format!("/api/v1/runs/{run}")).ok()["driven"], false);
+    // Someone who resumes it takes care of it: from then on it counts anew.
+    server.aye(&["resume", &run, "--detach"]).ok();
+    let resumed = driver(&server, &run, Some(pid));
+    kill(resumed);
+    driver(&server, &run, Some(resumed));
     // Its question is still there, and an answer lets it continue.
     let all = server.get("/api/v1/questions").ok();
     let open = all["questions"].as_array().unwrap();
@@ -51,6 +57,88 @@ fn a_run_whose_driver_died_is_taken_up_three_times() {
     let path = format!("/api/v1/questions/{}/answer", question["question"].as_str().unwrap());
     server.post(&path, &json!({ "choice": "proceed", "digest": question["digest"] })).ok();
     server.until_status(&run, "completed");
+}
+
+/// What a client sent and got no answer to, it sends again with the same key: however the
+/// server was killed meanwhile, each run is started once and each question answered once.
+#[test]
+fn killed_with_answers_and_starts_in_flight_nothing_is_lost_or_doubled() {
+    const ROUNDS: usize = 3;
+    const EACH: usize = 4;
+    let gate = "
+inputs: [ { name: who, type: string, required: true } ]
+steps:
+  - { name: sure, confirm: { message: 'Go?', timeout: 1h } }
+  - { name: go, shell: 'echo {{ inputs.who }} >>went' }";
+    let mut server = Served::with(&[("go", gate)]);
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(std::process::id());
+    println!("seed {seed:#x}");
+    let mut random = move |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let mut open: Vec<Value> = Vec::new();
+    for round in 0..ROUNDS {
+        // Those of the last round are answered while others start.
+        let starts = (0..EACH).map(|one| {
+            let who = format!("{round}-{one}");
+            let body = json!({ "skill": "go", "inputs": { "who": who } });
+            ("/api/v1/runs".to_owned(), body, format!("start-{who}"))
+        });
+        let answers = open.drain(..).map(|asked| {
+            let id = asked["question"].as_str().unwrap();
+            let body = json!({ "choice": "proceed", "digest": asked["digest"] });
+            (format!("/api/v1/questions/{id}/answer"), body, format!("answer-{id}"))
+        });
+        let requests: Vec<_> = starts.chain(answers).collect();
+        let kill_after = random(requests.len() as u64);
+        let done = AtomicU64::new(0);
+        let unanswered: Vec<_> = std::thread::scope(|scope| {
+            let sending: Vec<_> = requests
+                .iter()
+                .map(|(path, body, key)| {
+                    let (server, done) = (&server, &done);
+                    scope.spawn(move || {
+                        let sent = server.post_if_there(path, body, key);
+                        done.fetch_add(1, Ordering::Relaxed);
+                        sent.map(Answer::ok).is_none()
+                    })
+                })
+                .collect();
+            until("so many are answered", || done.load(Ordering::Relaxed) >= kill_after);
+            kill(i32::try_from(server.pid()).unwrap());
+            let sent = sending.into_iter().map(|sent| sent.join().unwrap());
+            requests.iter().zip(sent).filter(|(_, unanswered)| *unanswered).collect()
+        });
+        server.restart();
+        for ((path, body, key), _) in unanswered {
+            server.post_as(&server.token, path, body, key).ok();
+        }
+        until("the questions of this round", || {
+            open = server.get("/api/v1/questions").ok()["questions"].as_array().unwrap().clone();
+            open.len() == EACH
+        });
+    }
+    let runs = server.get("/api/v1/runs").ok()["runs"].as_array().unwrap().clone();
+    assert_eq!(runs.len(), ROUNDS * EACH);
+    for asked in &open {
+        server.answer(asked, "proceed");
+    }
+    for run in &runs {
+        server.until_status(run["run"].as_str().unwrap(), "completed");
+    }
+    let went = std::fs::read_to_string(server.work().join("went")).unwrap();
+    let mut went: Vec<&str> = went.lines().collect();
+    went.sort_unstable();
+    let each = (0..ROUNDS).flat_map(|round| (0..EACH).map(move |one| format!("{round}-{one}")));
+    assert_eq!(went, each.collect::<Vec<_>>(), "each once");
+    let events = server.get("/api/v1/events?limit=1000").ok()["events"].clone();
+    let of = |kind: &str| {
+        events.as_array().unwrap().iter().filter(|event| event["type"] == kind).count()
+    };
+    assert_eq!((of("skill_started"), of("confirmation_answered")), (runs.len(), runs.len()));
 }
 
 /// Takings-up count anew once the run gets further.

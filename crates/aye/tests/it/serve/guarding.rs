@@ -283,6 +283,7 @@ fn messages_that_make_no_sense_are_answered_and_harm_nobody() {
         "{\"type\": \"answer\", \"id\": 7}",
         "{\"type\": \"answer\", \"id\": -1, \"question\": \"x\", \"choice\": \"y\"}",
         "{\"type\": \"start\", \"id\": 7, \"skill\": []}",
+        "{\"type\": \"answer\", \"id\": 7, \"question\": \"x\", \"choice\": \"y\", \"degest\": \"z\"}",
         "{\"id\": 7",
     ] {
         socket.send_frame(1, nonsense.as_bytes());
@@ -301,6 +302,10 @@ fn messages_that_make_no_sense_are_answered_and_harm_nobody() {
     other.done(json!({ "type": "hello", "kind": "editor" }));
 }
 
+/// Names that stand for what is really there.
+const QUESTION: &str = "the-question";
+const DIGEST: &str = "the-digest";
+
 /// Any JSON, not too large.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -310,6 +315,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<f64>().prop_map(Value::from),
         ".{0,20}".prop_map(Value::from),
         "[0-9a-z]{10}-[0-9]".prop_map(Value::from),
+        select(vec![QUESTION, DIGEST, "proceed", "cancel"]).prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
@@ -359,28 +365,109 @@ fn any_message() -> impl Strategy<Value = Value> {
     })
 }
 
+/// An answer to the question that is open, or nearly one: each field is as it should be,
+/// missing, or anything.
+fn nearly_an_answer() -> impl Strategy<Value = Value> {
+    let field = |right: Value| prop_oneof![2 => Just(Some(right)), 1 => Just(None), 2 => any_json().prop_map(Some)];
+    let fields = (
+        field(json!(QUESTION)),
+        field(json!("proceed")),
+        field(json!(DIGEST)),
+        field(json!("a reason")),
+        any_json(),
+    );
+    fields.prop_map(|(question, choice, digest, reason, more)| {
+        let mut message = json!({ "type": "answer", "id": 7 });
+        let named = [
+            ("question", question),
+            ("choice", choice),
+            ("digest", digest),
+            ("reason", reason),
+            // Now and then a field that no message has.
+            ("more", more.is_object().then_some(more)),
+        ];
+        for (name, value) in named {
+            message.as_object_mut().unwrap().extend(value.map(|value| (name.to_owned(), value)));
+        }
+        message
+    })
+}
+
+/// Whether this can be the answer that counted.
+fn is_an_answer(message: &Value) -> bool {
+    let digest = message.get("digest").unwrap_or(&Value::Null);
+    message["type"] == "answer"
+        && message["id"].is_u64()
+        && message["question"] == QUESTION
+        && matches!(message["choice"].as_str(), Some("proceed" | "cancel"))
+        && (digest.is_null() || digest == DIGEST)
+        && message.get("more").is_none()
+}
+
+/// The ids of the results that are still to come: one for each message, unless it says
+/// by its type and without an id that it wants none.
+fn wants_result(message: &Value) -> Option<Value> {
+    let id = message.get("id").filter(|id| id.is_u64()).cloned().unwrap_or_default();
+    let may_be_silent = matches!(message["type"].as_str(), Some("hello" | "show"));
+    (!(may_be_silent && id.is_null())).then_some(id)
+}
+
 #[test]
 fn whatever_a_client_says_it_is_answered_and_others_are_served() {
     let server = Served::with(&[("go", GATE)]);
-    let reader = server.person("eve", "read");
-    let socket = RefCell::new(server.socket_as(&reader, "/ws"));
-    socket.borrow_mut().snapshot();
-    let config =
-        ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let said = prop_oneof![
-        4 => any_message().prop_map(|message| message.to_string()),
-        1 => any_json().prop_map(|value| value.to_string()),
-        1 => ".{0,60}",
-    ];
-    let done = runner.run(&said, |message| {
-        let mut socket = socket.borrow_mut();
-        socket.send_frame(1, message.as_bytes());
-        // The connection is still there, and takes commands.
-        let there = socket.command(json!({ "type": "show", "question": null }));
-        prop_assert_eq!(&there["ok"], &json!(true), "after {}", message);
-        Ok(())
-    });
-    done.unwrap();
-    assert_eq!(server.get("/api/v1/runs").ok()["runs"], json!([]), "who may read starts nothing");
+    let started = || {
+        let run = server.start_skill("go");
+        let asked = server.question();
+        assert_eq!(asked["run"], run.as_str());
+        asked
+    };
+    let asked = RefCell::new(started());
+    let mut runs = 1;
+    for (name, rights) in [("eve", "read"), ("ann", "answer,start")] {
+        let token = server.person(name, rights);
+        let socket = RefCell::new(server.socket_as(&token, "/ws"));
+        socket.borrow_mut().snapshot();
+        let config = ProptestConfig {
+            cases: 100,
+            failure_persistence: None,
+            // What was answered stays answered: a smaller message says nothing.
+            max_shrink_iters: 0,
+            ..ProptestConfig::default()
+        };
+        let said = prop_oneof![
+            3 => any_message().prop_map(|message| (message.to_string(), message)),
+            3 => nearly_an_answer().prop_map(|message| (message.to_string(), message)),
+            1 => any_json().prop_map(|value| (value.to_string(), value)),
+            1 => ".{0,60}".prop_map(|text| {
+                let value = serde_json::from_str(&text).unwrap_or_default();
+                (text, value)
+            }),
+        ];
+        let counted = RefCell::new(0);
+        let done = TestRunner::new(config).run(&said, |(text, message)| {
+            let (mut socket, mut asked) = (socket.borrow_mut(), asked.borrow_mut());
+            let real = |name: &str| asked[name].as_str().unwrap().to_owned();
+            let text = text.replace(QUESTION, &real("question")).replace(DIGEST, &real("digest"));
+            socket.send_frame(1, text.as_bytes());
+            if let Some(id) = wants_result(&message) {
+                socket.until(&text, |one| one["type"] == "result" && one["id"] == id);
+            }
+            // The connection is still there, and takes commands.
+            let there = socket.command(json!({ "type": "show", "question": null }));
+            prop_assert_eq!(&there["ok"], &json!(true), "after {}", text);
+            let path = format!("/api/v1/questions/{}", real("question"));
+            if server.get(&path).ok()["state"] != "open" {
+                prop_assert!(is_an_answer(&message) && rights != "read", "counted: {}", text);
+                *counted.borrow_mut() += 1;
+                *asked = started();
+            }
+            Ok(())
+        });
+        done.unwrap();
+        let counted = counted.into_inner();
+        assert_eq!(counted > 0, rights != "read", "{counted} answers of {name} counted");
+        runs += counted;
+    }
+    let listed = server.get("/api/v1/runs?limit=1000").ok();
+    assert_eq!(listed["runs"].as_array().unwrap().len(), runs, "nothing else was started");
 }
