@@ -35,7 +35,8 @@ pub enum Purpose {
 /// A question with everything rendered: what a prompter shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// Its name, for `aye answer`.
+    /// Its name, for `aye answer`; `id` in journals of older versions.
+    #[serde(rename = "question", alias = "id")]
     pub id: QuestionId,
     /// Whether it asks for a yes, for a choice or for text.
     pub kind: AskKind,

@@ -23,6 +23,8 @@ export interface Decision {
 }
 
 export interface Question extends Omit<QuestionView, "state" | "destructive"> {
+  /** Its name, as `question` has it. */
+  id: string;
   state: "open" | "answered" | "expired" | "withdrawn" | "decided";
   destructive?: boolean;
   decision?: Decision;

@@ -1035,9 +1035,24 @@ export type Proposal = {
   code: string;
 };
 
-/** Fixes that wait for someone to agree. */
+/** Something in memory that waits for a person to agree. */
+export type ProposalView = {
+  /** Its id. */
+  proposal: string;
+  /** `fix`, `issue` or `answer`. */
+  kind: string;
+  /** What agreeing does. */
+  message: string;
+  /** What a person types to agree. */
+  command: string;
+  /** All of it, as `GET /memory` has it. */
+  details: unknown;
+};
+
+/** What waits for a person to agree. */
 export type ProposalsView = {
-  proposals: unknown[];
+  /** As in the inbox. */
+  proposals: ProposalView[];
 };
 
 /** What a question stands for in the run. */
@@ -1045,8 +1060,8 @@ export type Purpose = "gate" | "ask" | "recover";
 
 /** A question with everything rendered: what a prompter shows. */
 export type Question = {
-  /** Its name, for `aye answer`. */
-  id: QuestionId;
+  /** Its name, for `aye answer`; `id` in journals of older versions. */
+  question: QuestionId;
   /** Whether it asks for a yes, for a choice or for text. */
   kind: AskKind;
   /** Whether it stands before a step, is a step itself, or is about a failed step. */
@@ -1133,8 +1148,6 @@ export type QuestionId = string;
 
 /** An open question: what `confirmation_required` says, and where it is. */
 export type QuestionView = {
-  /** Its id, for commands. */
-  question: string;
   /** The run that asks. */
   run: string;
   /** The run's skill. */
@@ -1155,8 +1168,8 @@ export type QuestionView = {
   n: number;
   /** What a browser sends with its answer. */
   nonce?: string | null;
-  /** Its name, for `aye answer`. */
-  id: QuestionId;
+  /** Its name, for `aye answer`; `id` in journals of older versions. */
+  question: QuestionId;
   /** Whether it asks for a yes, for a choice or for text. */
   kind: AskKind;
   /** Whether it stands before a step, is a step itself, or is about a failed step. */

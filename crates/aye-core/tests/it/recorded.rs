@@ -244,8 +244,10 @@ fn the_recorded_journal_gives_the_state_it_gave() {
 fn the_recorded_journal_is_written_as_it_was() {
     for line in [FIRST, NOVEMBER, RECORDED.as_str()].into_iter().flat_map(str::lines) {
         let event: Event = serde_json::from_str(line).unwrap();
-        // The one field that was renamed; the old name is still read.
+        // The two fields that were renamed; the old names are still read.
         let line = line.replace(r#""took_ms""#, r#""duration_ms""#);
+        let asked = r#""confirmation_required","#;
+        let line = line.replace(&format!(r#"{asked}"id""#), &format!(r#"{asked}"question""#));
         assert_eq!(serde_json::to_string(&event).unwrap(), line);
     }
 }

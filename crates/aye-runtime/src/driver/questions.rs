@@ -326,7 +326,7 @@ mod tests {
 
     fn question(id: &str) -> Question {
         serde_json::from_value(json!({
-            "id": id, "kind": "confirm", "purpose": "gate", "step": "ship", "title": "Ship",
+            "question": id, "kind": "confirm", "purpose": "gate", "step": "ship", "title": "Ship",
             "message": "Ship it?", "overridable": true, "digest": "d",
         }))
         .expect("a question")

@@ -59,6 +59,7 @@ mod similar;
 mod state;
 mod stats;
 mod usage;
+mod waiting;
 
 pub use confidence::{BLOCK, WARN, confidence};
 pub use documents::{Content, Documents, FileDocuments, InMemoryDocuments, Make, Version};
@@ -97,3 +98,4 @@ pub use state::{
 };
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};
+pub use waiting::WaitingProposal;

@@ -352,7 +352,7 @@ mod tests {
 
     fn question(purpose: &str, step: &str, message: &str, follows: &str) -> Question {
         serde_json::from_value(json!({
-            "id": "abcdefgh12-1", "kind": "confirm", "purpose": purpose, "step": step,
+            "question": "abcdefgh12-1", "kind": "confirm", "purpose": purpose, "step": step,
             "title": "", "message": message, "follows": follows, "overridable": true,
             "digest": "with the step",
         }))

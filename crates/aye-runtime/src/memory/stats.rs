@@ -123,7 +123,7 @@ mod tests {
         event(
             at,
             json!({
-                "type": "confirmation_required", "id": "abcdefgh12-1", "kind": "confirm",
+                "type": "confirmation_required", "question": "abcdefgh12-1", "kind": "confirm",
                 "purpose": "gate", "step": "s", "title": "", "message": "Go?",
                 "overridable": true, "digest": "d",
             }),

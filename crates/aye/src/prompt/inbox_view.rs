@@ -186,7 +186,13 @@ mod tests {
     use super::*;
 
     fn item(id: &str) -> Item {
-        Item { id: id.to_owned(), asked: String::new(), note: String::new(), soon: false }
+        Item {
+            id: id.to_owned(),
+            asked: String::new(),
+            note: String::new(),
+            soon: false,
+            proposed: false,
+        }
     }
 
     #[test]

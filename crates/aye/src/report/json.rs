@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use aye_core::event::{Event, EventKind, VERSION};
+use aye_core::event::{Event, VERSION};
 use aye_core::journal::State;
 use aye_core::nested::Item;
 use aye_process::Stream;
@@ -56,16 +56,9 @@ impl<W: Write> JsonReport<W> {
     }
 }
 
-/// An event as JSON text, as in the journal. A question is called `question` in
-/// every event; the one that asks it also has it as `id`.
+/// An event as JSON text, as in the journal.
 pub fn event_json(event: &Event) -> String {
-    match (&event.kind, serde_json::to_value(event)) {
-        (EventKind::ConfirmationRequired(asked), Ok(mut value)) => {
-            value["question"] = asked.id.as_str().into();
-            json_line(&value)
-        }
-        _ => json_line(event),
-    }
+    json_line(event)
 }
 
 /// Whose output it is.

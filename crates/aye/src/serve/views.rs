@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use aye_core::event::{Event, StartedBy};
+use aye_core::id::QuestionId;
 use aye_core::journal::{State, StepRecord};
 use aye_core::nested::Parent;
 use aye_core::question::Question;
@@ -218,8 +219,6 @@ fn step_view(
 /// An open question: what `confirmation_required` says, and where it is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct QuestionView {
-    /// Its id, for commands.
-    pub(super) question: String,
     /// The run that asks.
     pub(super) run: String,
     /// The run's skill.
@@ -244,14 +243,31 @@ pub(super) struct QuestionView {
     /// As it was asked, with the deadline as it is now.
     #[serde(flatten)]
     #[schemars(with = "Question")]
-    pub(super) asked_as: Option<Question>,
+    pub(super) asked_as: AskedAs,
+}
+
+/// A question as it was asked.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum AskedAs {
+    /// As the journal has it.
+    Known(Box<Question>),
+    /// The journal does not have it; it can still be named.
+    Unknown { question: QuestionId },
 }
 
 impl QuestionView {
+    /// Its name.
+    pub(super) fn id(&self) -> &str {
+        match &self.asked_as {
+            AskedAs::Known(asked) => asked.id.as_str(),
+            AskedAs::Unknown { question } => question.as_str(),
+        }
+    }
+
     pub(super) fn of(open: OpenQuestion, workspace: String) -> Self {
         let OpenQuestion { row, question, driven, around, .. } = open;
         Self {
-            question: row.id.to_string(),
             run: row.run.to_string(),
             skill: row.skill,
             workspace,
@@ -262,7 +278,12 @@ impl QuestionView {
             missing: row.missing,
             n: row.n,
             nonce: None,
-            asked_as: question.map(|asked| Question { deadline: row.deadline, ..asked }),
+            asked_as: match question {
+                Some(asked) => {
+                    AskedAs::Known(Box::new(Question { deadline: row.deadline, ..asked }))
+                }
+                None => AskedAs::Unknown { question: row.id },
+            },
         }
     }
 }

@@ -9,7 +9,7 @@ const { attemptNames, ending, foldTree, standings } = await import(`data:text/ja
 let n = 0;
 const event = (type, fields, run = "r") => ({ v: 1, n: (n += 1), seq: n, run, at: new Date(1_000_000 + n * 1000).toISOString(), type, ...fields });
 const question = {
-  id: "r-1", kind: "confirm", purpose: "gate", step: "deploy", title: "Deploy", message: "Deploy?", approvals: 2, digest: "d",
+  question: "r-1", kind: "confirm", purpose: "gate", step: "deploy", title: "Deploy", message: "Deploy?", approvals: 2, digest: "d",
   options: [{ value: "proceed", label: "Proceed", action: "proceed" }, { value: "cancel", label: "Cancel", action: "cancel" }],
 };
 const answer = (by, value, refused) => event("confirmation_answered", { question: "r-1", answer: { value, by, prompter: "web" }, label: value, latency_ms: 1, ...(refused ? { refused } : {}) });

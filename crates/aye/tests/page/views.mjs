@@ -5,6 +5,14 @@ import path from "node:path";
 import { assert, loaded, settled, test, until, visit } from "./harness.mjs";
 
 const SKILLS = {
+  notes: `
+name: notes
+steps:
+  - name: note
+    compute: |
+      memory.append('learned/patterns', 'auth', {'pattern': 'token expired', 'meaning': 'log in again'})
+      result = 1
+`,
   fails: `
 name: fails
 inputs:
@@ -202,6 +210,17 @@ await test(SKILLS, async (here) => {
   await page.getByRole("region", { name: "Fixes" }).getByText("podman logout").waitFor();
   const [fix] = JSON.parse(await here.aye("memory", "list", "fixes", "--json")).fixes;
   assert.deepEqual([fix.standing, fix.agreed_by ?? "ann"], ["active", "ann"]);
+
+  // What a skill wrote where people keep their own waits there as well.
+  await here.aye("run", "notes");
+  await visit(page, "inbox");
+  await page.reload();
+  await visit(page, "memory");
+  await proposal.getByText("known issue `token expired`: log in again").waitFor();
+  await proposal.getByText(/^skill notes in run /).waitFor();
+  await proposal.getByRole("button", { name: "Agree" }).click();
+  await page.getByRole("region", { name: "Known issues" }).getByText("token expired").waitFor();
+  await proposal.waitFor({ state: "detached" });
 
   // A browser is signed out from another one.
   const other = await here.open(JSON.parse(await here.aye("people", "link", "ann", "--json")).link);

@@ -458,7 +458,7 @@ await test(SKILLS, async (here, host, step) => {
   // Answered elsewhere: list and notification close, and say by whom.
   const answer = async (choice) => {
     const [open] = JSON.parse(await here.aye("inbox", "--json"));
-    await here.aye("answer", open.question ?? open.id, choice);
+    await here.aye("answer", open.question, choice);
   };
   const elsewhere = await here.start("simple");
   await asked("Ship it at last?");

@@ -144,7 +144,7 @@ await test(SKILLS, async (here, host, step) => {
   const card = window.panel.locator(".card[data-question]");
   await card.waitFor();
   const [open] = JSON.parse(await here.aye("inbox", "--json"));
-  await here.aye("answer", open.question ?? open.id, "cancel");
+  await here.aye("answer", open.question, "cancel");
   await window.panel.locator(".card.done", { hasText: "with aye answer" }).waitFor();
   await window.tree("Inbox").filter({ hasText: "Production release" }).waitFor({ state: "detached" });
   step("live");

@@ -94,7 +94,7 @@ await test(SKILLS, async (here, host, step) => {
   step("killed");
   // While nobody listens, it is answered at a terminal and another run comes.
   const [open] = JSON.parse(await here.aye("inbox", "--json"));
-  await here.aye("answer", open.question ?? open.id, "proceed");
+  await here.aye("answer", open.question, "proceed");
   await until(async () => (await status(waiting)) === "completed", "it is answered meanwhile");
   const later = await here.start("ask");
   // The new one is encrypted with a certificate of its own.

@@ -439,22 +439,17 @@ fn trust(context: &Context) -> Finding {
 
 /// What waits for someone's word.
 fn memory(context: &Context) -> Option<Finding> {
-    let memory = context.current_memory();
-    let proposed = if memory.has_fixes() { memory.proposals() } else { Vec::new() };
-    let told = memory.proposals_of_skills();
-    let first = match (proposed.first(), told.first()) {
-        (Some(fix), _) => memory.short_id(&fix.value.id),
-        (None, Some(one)) => one.value.id.clone(),
-        (None, None) => return None,
-    };
-    let about = match (proposed.len(), told.len()) {
-        (1, 0) => "1 proposed fix waits for you to agree".to_owned(),
-        (many, 0) => format!("{many} proposed fixes wait for you to agree"),
-        (fixes, others) => format!("{} wait for you to agree", plural(fixes + others, "proposal")),
+    let waiting = context.current_memory().waiting_proposals();
+    let first = waiting.first()?;
+    let about = match (waiting.len(), waiting.iter().all(|one| one.kind == "fix")) {
+        (1, true) => "1 proposed fix waits for you to agree".to_owned(),
+        (many, true) => format!("{many} proposed fixes wait for you to agree"),
+        (1, false) => "1 proposal waits for you to agree".to_owned(),
+        (many, false) => format!("{} wait for you to agree", plural(many, "proposal")),
     };
     Some(
         Finding::new("memory", Health::Missing, about)
-            .hint(format!("`aye memory agree {first}` shows what it does and asks")),
+            .hint(format!("`{}` shows what it does and asks", first.command)),
     )
 }
 

@@ -23,7 +23,7 @@ use crate::prompt::markup;
 use crate::prompt::style::Styled;
 use crate::report::{answer_command, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
-use aye_runtime::memory::Proposed;
+use aye_runtime::memory::WaitingProposal;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
 
 use super::output::{print_json, print_json_line, print_words};
@@ -208,43 +208,13 @@ fn list(open: &[Waiting], context: &Context) -> String {
     text
 }
 
-/// Something in memory that waits for someone to agree, for programs.
-#[derive(Debug, Serialize)]
-struct Proposal {
-    /// Its whole name.
-    #[serde(rename = "proposal")]
-    id: String,
-    /// `fix`, `issue` or `answer`.
-    kind: &'static str,
-    /// What agreeing does.
-    message: String,
-    /// What to type to agree.
-    command: String,
-    /// The name that people type.
-    #[serde(skip)]
-    short: String,
-}
-
-impl Proposal {
-    fn new(id: &str, short: String, kind: &'static str, message: &str) -> Self {
-        let message = escape_control_line(message);
-        Self {
-            id: id.to_owned(),
-            kind,
-            message,
-            command: format!("aye memory agree {short}"),
-            short,
-        }
-    }
-
-    /// What it is, in words.
-    fn words(&self) -> String {
-        let what = match self.kind {
-            "fix" => "proposed fix: ",
-            _ => "proposed by a skill: ",
-        };
-        format!("{what}{}", self.message)
-    }
+/// What a proposal is, in words.
+fn proposal_words(one: &WaitingProposal) -> String {
+    let what = match one.kind {
+        "fix" => "proposed fix: ",
+        _ => "proposed by a skill: ",
+    };
+    format!("{what}{}", one.message)
 }
 
 /// An entry of the list, for programs.
@@ -252,41 +222,27 @@ impl Proposal {
 #[serde(untagged)]
 enum Entry<'a> {
     Question(&'a Waiting),
-    Proposal(&'a Proposal),
+    Proposal(&'a WaitingProposal),
 }
 
-fn entries<'a>(open: &'a [Waiting], proposed: &'a [Proposal]) -> Vec<Entry<'a>> {
+fn entries<'a>(open: &'a [Waiting], proposed: &'a [WaitingProposal]) -> Vec<Entry<'a>> {
     let questions = open.iter().map(Entry::Question);
     questions.chain(proposed.iter().map(Entry::Proposal)).collect()
 }
 
 /// What waits for someone to agree: after the questions, which wait for more.
-fn proposals(context: &Context) -> Vec<Proposal> {
-    let memory = context.current_memory();
-    let fixes = if memory.has_fixes() { memory.proposals() } else { Vec::new() };
-    let fixes = fixes.iter().map(|fix| {
-        let short = memory.short_id(&fix.value.id);
-        Proposal::new(&fix.value.id, short, "fix", &fix.value.summary())
-    });
-    let told = memory.proposals_of_skills();
-    let told = told.iter().map(|one| {
-        let kind = match &one.value.what {
-            Proposed::Issue { .. } => "issue",
-            Proposed::Answer { .. } => "answer",
-        };
-        Proposal::new(&one.value.id, one.value.id.clone(), kind, &one.value.what.summary())
-    });
-    fixes.chain(told).collect()
+fn proposals(context: &Context) -> Vec<WaitingProposal> {
+    context.current_memory().waiting_proposals()
 }
 
-fn proposal_lines(proposed: &[Proposal], context: &Context) -> String {
+fn proposal_lines(proposed: &[WaitingProposal], context: &Context) -> String {
     let paint = context.paint_out;
-    let line = |one: &Proposal| {
+    let line = |one: &WaitingProposal| {
         format!(
             "{} {}  {}\n  {}\n",
             paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
             paint.text(Tone::Strong, &one.short),
-            one.words(),
+            proposal_words(one),
             one.command,
         )
     };

@@ -1,6 +1,6 @@
 //! What the inbox looks like on a terminal: a list to answer from.
 
-use crate::paint::{Glyph, Tone};
+use crate::paint::{Glyph, Tone, plural};
 use crate::prompt::markup::{harmless, message};
 use crate::prompt::style::Styled;
 
@@ -25,12 +25,14 @@ pub struct Item {
     pub note: String,
     /// Little time is left.
     pub soon: bool,
+    /// It is a proposal, and not a question.
+    pub proposed: bool,
 }
 
 /// Lays the list out; the cursor stands in the marked line.
 pub fn desk(items: &[Item], marked: usize, look: Look) -> (Vec<Styled>, (usize, usize)) {
     let spacious = look.rows >= SPACIOUS;
-    let mut lines = vec![heading(items.len(), look)];
+    let mut lines = vec![heading(items, look)];
     lines.extend(spacious.then(|| look.bar(Part::Plain)));
     let mut cursor = (0, 0);
     if items.is_empty() {
@@ -72,12 +74,19 @@ fn part(count: usize, marked: usize, room: usize, each: usize) -> (usize, usize)
     (first, first + shown)
 }
 
-fn heading(count: usize, look: Look) -> Styled {
+fn heading(items: &[Item], look: Look) -> Styled {
     let line = look.bar(Part::First).tone(Tone::Strong, "Inbox");
-    match count {
+    let proposed = items.iter().filter(|item| item.proposed).count();
+    let counts = [(items.len() - proposed, "question"), (proposed, "proposal")];
+    let words: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| plural(count, what))
+        .collect();
+    match items.len() {
         0 => line,
-        1 => line.tone(Tone::Dim, "  1 question waits"),
-        count => line.tone(Tone::Dim, format!("  {count} questions wait")),
+        1 => line.tone(Tone::Dim, format!("  {} waits", words.join(" and "))),
+        _ => line.tone(Tone::Dim, format!("  {} wait", words.join(" and "))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use aye_runtime::memory::EntryKind;
+use aye_runtime::memory::{EntryKind, WaitingProposal};
 use aye_runtime::people::Right;
 use aye_runtime::runtime::Runtime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,10 +48,33 @@ fn kinds(_: &mut SchemaGenerator) -> Schema {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct MemoryView(BTreeMap<&'static str, Vec<Value>>);
 
-/// Fixes that wait for someone to agree.
+/// What waits for a person to agree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ProposalsView {
-    proposals: Vec<Value>,
+    /// As in the inbox.
+    proposals: Vec<ProposalView>,
+}
+
+/// Something in memory that waits for a person to agree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ProposalView {
+    /// Its id.
+    proposal: String,
+    /// `fix`, `issue` or `answer`.
+    kind: &'static str,
+    /// What agreeing does.
+    message: String,
+    /// What a person types to agree.
+    command: String,
+    /// All of it, as `GET /memory` has it.
+    details: Value,
+}
+
+impl From<WaitingProposal> for ProposalView {
+    fn from(one: WaitingProposal) -> Self {
+        let WaitingProposal { id, kind, message, command, details, .. } = one;
+        Self { proposal: id, kind, message, command, details }
+    }
 }
 
 /// `GET /api/v1/memory`
@@ -72,7 +95,7 @@ pub(super) async fn list(
     Ok(Json(MemoryView(told)))
 }
 
-/// `GET /api/v1/proposals`: fixes that wait for someone to agree.
+/// `GET /api/v1/proposals`: what waits for a person to agree.
 pub(super) async fn proposals(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
@@ -82,9 +105,8 @@ pub(super) async fn proposals(
     let told = server
         .blocking(move |server| {
             let runtime = project(server, &identity, query.project.as_deref())?;
-            let mut entries = runtime.current_memory().entries(EntryKind::Fixes, runtime.now());
-            entries.retain(|entry| entry["standing"] == "proposed");
-            Ok(ProposalsView { proposals: entries })
+            let waiting = runtime.current_memory().waiting_proposals().into_iter();
+            Ok(ProposalsView { proposals: waiting.map(ProposalView::from).collect() })
         })
         .await?;
     Ok(Json(told))

@@ -19,7 +19,7 @@ use crate::serve::identity::{ClientKind, Identity};
 use crate::serve::metrics::Metrics;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::{Server, is_same};
-use crate::serve::views::QuestionView;
+use crate::serve::views::{AskedAs, QuestionView};
 
 use super::extract::{Body, Key, Params};
 use super::reply::{Json, Reply};
@@ -167,7 +167,10 @@ pub(super) fn must_know_nonce(
 }
 
 fn nonce_of(secret: &str, view: &QuestionView) -> Option<String> {
-    Some(nonce(secret, &view.question, &view.asked_as.as_ref()?.digest))
+    match &view.asked_as {
+        AskedAs::Known(asked) => Some(nonce(secret, asked.id.as_str(), &asked.digest)),
+        AskedAs::Unknown { .. } => None,
+    }
 }
 
 /// An answer.

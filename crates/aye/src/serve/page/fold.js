@@ -182,7 +182,7 @@ export function apply(run, event) {
 export function questionOf(event, run) {
   const { v, seq, n, type, at, ...question } = event;
   return {
-    ...question, question: event.id, n, run: event.run, asked: at, state: "open", missing: event.approvals ?? 1, driven: true,
+    ...question, id: event.question, n, run: event.run, asked: at, state: "open", missing: event.approvals ?? 1, driven: true,
     skill: run?.skill ?? "", path: [], held: null, agreed: [], refusals: [],
     window: event.deadline ? Date.parse(event.deadline) - Date.parse(at) : null,
   };

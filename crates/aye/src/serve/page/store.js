@@ -112,7 +112,7 @@ export class Store {
     for (const tree of this.trees.values()) grow(tree, event);
     this.#recent.push(event);
     if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
-    const question = this.questions.get(event.question ?? event.id);
+    const question = this.questions.get(event.question);
     // The snapshot has the question as it was after this.
     if (!isNew && this.#listed.has(event.question)) return;
     switch (event.type) {

@@ -56,7 +56,7 @@ pub(super) fn snapshot(server: &Server, identity: &Identity) -> Result<(u64, Str
         questions.truncate(QUESTIONS as usize);
         let mut clients = server.clients.list();
         for client in clients.iter_mut().filter(|_| !sees_all) {
-            let seen = |id: &String| questions.iter().any(|question| question.question == *id);
+            let seen = |id: &String| questions.iter().any(|question| question.id() == id);
             client.question = client.question.take().filter(seen);
         }
         // What happened meanwhile may be in it or not: it has to be of one moment. On

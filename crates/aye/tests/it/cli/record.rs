@@ -259,7 +259,8 @@ fn a_run_is_called_run_and_a_question_question_in_every_view() {
     let runs = place.aye(&["runs", "--json"]).ok().json();
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     let shown = place.aye(&["show", &run, "--json"]).ok().json();
-    for value in [&runs[0], &inbox[0], &shown] {
+    assert_eq!(inbox[0]["details"]["question"], asked["question"], "{inbox}");
+    for value in [&runs[0], &inbox[0], &shown, &asked] {
         assert_eq!(value["run"], run.as_str(), "{value}");
         assert_eq!(value["id"], Value::Null, "{value}");
     }

@@ -76,7 +76,7 @@ fn shower(screen: &Screen, served: &Served, kind: &str) -> Socket {
     client.done(json!({ "type": "hello", "kind": kind }));
     detach(screen, served);
     let asked = client.event("confirmation_required");
-    client.done(json!({ "type": "show", "question": asked["id"] }));
+    client.done(json!({ "type": "show", "question": asked["question"] }));
     client
 }
 

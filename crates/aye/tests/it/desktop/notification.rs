@@ -312,7 +312,7 @@ fn what_has_changed_replaces_what_is_shown() {
     let mut socket = server.socket("/ws");
     let asked = socket.snapshot()["questions"][0].clone();
     for command in ["hold", "release"] {
-        socket.done(serde_json::json!({ "type": command, "question": asked["id"] }));
+        socket.done(serde_json::json!({ "type": command, "question": asked["question"] }));
     }
     until("it is replaced", || monitor.shown().len() >= 2);
     assert_eq!(bus.control(&["count", "displayed"]).as_deref(), Some("1"));

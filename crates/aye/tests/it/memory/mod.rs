@@ -9,7 +9,7 @@ mod importing;
 mod knowing;
 mod looking;
 pub(crate) mod lookup;
-mod proposing;
+pub(crate) mod proposing;
 pub(crate) mod recovering;
 mod rules;
 mod sample;

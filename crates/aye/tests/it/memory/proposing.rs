@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::cli::harness::Place;
+use crate::serve::client::Served;
 
 use super::lookup::{SECOND, SKILL, furnish};
 
 /// A project that someone trusts, with one skill of one block.
-fn with_block(code: &str) -> Place {
+pub(crate) fn with_block(code: &str) -> Place {
     let place = Place::new();
     place.write("aye.toml", "");
     place.aye(&["trust", "--yes"]).ok();
@@ -29,7 +30,7 @@ fn proposals(place: &Place) -> Vec<Value> {
     all.filter(|entry| entry["proposal"].is_string()).cloned().collect()
 }
 
-const TOLD: &str = "\
+pub(crate) const TOLD: &str = "\
 memory.append('learned/patterns', 'auth', {'pattern': 'token expired', 'meaning': 'log in again'})
 memory.write('learned/confirmations', {'rel:gate': {'auto_proceed': True, 'default_choice': 'proceed'}})
 memory.write('learned/odd', {'nowhere': {'auto_proceed': True}})
@@ -78,6 +79,31 @@ fn known_issues_and_answers_of_a_skill_wait_for_a_person() {
     assert_eq!(ran.code, 6, "agreeing answers nothing: {}", ran.all());
     assert!(ran.all().contains("someone wanted `proceed` given here"), "{}", ran.all());
     assert!(proposals(&place).is_empty());
+}
+
+/// One list: what the inbox shows, the server has too, fixes and what skills wrote.
+#[test]
+fn the_server_lists_the_proposals_of_the_inbox() {
+    let fix = "\nmemory.append('learned/tool_fixes', 'tool_fixes', {'tool_name': 'deploy', 'error_pattern': 'manifest unknown', 'root_cause': 'short tag', 'fix_applied': 'use the full SHA'})";
+    let place = with_block(&format!("{TOLD}{fix}"));
+    place.aye(&["run", "one.yaml"]).ok();
+    let mut listed = proposals(&place);
+    assert_eq!(listed.len(), 3, "{listed:?}");
+    let server = Served::at(place);
+    // What a command prints names this place in another way.
+    let served = || {
+        let place = server.path().to_string_lossy().into_owned();
+        let served = server.get("/api/v1/proposals").ok()["proposals"].to_string();
+        serde_json::from_str::<Value>(&served.replace(&place, "PLACE")).unwrap()
+    };
+    assert_eq!(served(), json!(listed));
+    // A program with the token is not a person in a browser.
+    let issue = listed.iter().position(|one| one["kind"] == "issue").unwrap();
+    let path = format!("/api/v1/memory/{}/agree", listed[issue]["proposal"].as_str().unwrap());
+    assert_eq!(server.post(&path, &json!({})).problem(403), "forbidden");
+    let gone = listed.remove(issue);
+    server.aye(&["memory", "agree", gone["proposal"].as_str().unwrap(), "--yes"]).ok();
+    assert_eq!(served(), json!(listed));
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn an_editor_or_a_page_that_shows_a_question_keeps_messages_away_until_it_leaves
         client.done(json!({ "type": "hello", "kind": kind }));
         client.done(json!({ "type": "start", "skill": "gate" }));
         let question = client.event("confirmation_required");
-        client.done(json!({ "type": "show", "question": question["id"] }));
+        client.done(json!({ "type": "show", "question": question["question"] }));
         // It was due after two seconds, and was put off because it is shown.
         until("it is put off", || {
             let due = time(&messages(&served)[0]["due"]);
@@ -87,7 +87,7 @@ fn an_editor_or_a_page_that_shows_a_question_keeps_messages_away_until_it_leaves
         assert!(hook.sent().is_empty(), "{kind}: {:?}", hook.sent());
         drop(client);
         let sent = hook.until(1).remove(0).json();
-        assert_eq!(sent["question"], question["id"], "{kind}");
+        assert_eq!(sent["question"], question["question"], "{kind}");
         served.aye(&["cancel", "last"]).ok();
     }
 }
@@ -100,7 +100,7 @@ fn a_program_that_shows_a_question_keeps_no_message_away() {
     client.snapshot();
     client.done(json!({ "type": "start", "skill": "gate" }));
     let question = client.event("confirmation_required");
-    client.done(json!({ "type": "show", "question": question["id"] }));
+    client.done(json!({ "type": "show", "question": question["question"] }));
     hook.until(1);
     served.aye(&["cancel", "last"]).ok();
 }

@@ -5,7 +5,9 @@ use std::io::BufRead as _;
 use rustix::process::{Signal, kill_process};
 
 use super::pty::Terminal;
+use super::vt::Vt;
 use crate::cli::harness::{Place, signal, until};
+use crate::memory::proposing::{TOLD, with_block};
 
 fn place() -> Place {
     let place = Place::new();
@@ -67,6 +69,42 @@ fn a_question_is_opened_answered_and_the_list_is_back() {
     assert_eq!(inbox.end(), Some(0), "{}", inbox.vt.all());
     inbox.assert_clean();
     assert!(!inbox.vt.screen().contains("Inbox"), "{}", inbox.vt.screen());
+}
+
+/// A proposal is opened like a question: it says what agreeing does, and asks.
+#[test]
+fn a_proposal_is_opened_agreed_to_and_the_list_is_back() {
+    let place = with_block(TOLD);
+    place.write(
+        "region.yaml",
+        "name: rollout\nsteps: [{ name: region, confirm: { message: 'Roll out?', timeout: 0 } }]\n",
+    );
+    place.aye(&["run", "one.yaml"]).ok();
+    assert_eq!(place.aye(&["run", "region.yaml", "--no-input"]).code, 6);
+    let issue = || place.aye(&["memory", "check", "Error: token expired"]).code;
+    let mut inbox = Terminal::sized(&place, &["inbox", "--watch"], 120, 40);
+    inbox.wait_for("❯ 1 Roll out?").wait_for("known issue token expired: log in again");
+    inbox.wait_for("Inbox  1 question and 2 proposals wait");
+    let at = if listed_first(&inbox) { "2" } else { "3" };
+    inbox.keys(at).wait("the mark", |vt| vt.screen().contains(&format!("❯ {at} proposed by")));
+    let asks = |vt: &Vt| vt.screen().contains("├─ [y/N]");
+    inbox.keys("\r").wait("it asks", asks).wait_for("from      the skill one in run").keys("n");
+    // A no changes nothing, and the list is back.
+    inbox.wait("the list", |vt| vt.screen().contains(&format!("❯ {at} proposed by")));
+    assert_eq!(issue(), 1);
+    inbox.keys("\r").wait("it asks again", asks).keys("y");
+    inbox.wait_for("is a known issue from now on").wait_gone("known issue token expired");
+    assert_eq!(issue(), 0);
+    inbox.wait_for("❯ 1 Roll out?").keys("q");
+    assert_eq!(inbox.end(), Some(0), "{}", inbox.vt.all());
+    inbox.assert_clean();
+    place.aye(&["cancel", "last"]).ok();
+}
+
+/// Whether the known issue stands before the answer that is proposed as well.
+fn listed_first(inbox: &Terminal) -> bool {
+    let screen = inbox.vt.screen();
+    screen.find("token expired") < screen.find("rel:gate")
 }
 
 #[test]

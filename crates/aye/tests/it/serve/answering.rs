@@ -27,7 +27,7 @@ steps:
   - { name: go, shell: touch went }";
 
 fn yes(asked: &Value) -> Value {
-    json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"], "choice": "proceed" })
+    json!({ "type": "answer", "question": asked["question"], "digest": asked["digest"], "choice": "proceed" })
 }
 
 #[test]
@@ -106,12 +106,12 @@ fn an_answer_elsewhere_withdraws_the_question_everywhere() {
     socket.snapshot();
     socket.done(json!({ "type": "start", "skill": "go" }));
     let asked = socket.event("confirmation_required");
-    let id = asked["id"].as_str().unwrap();
+    let id = asked["question"].as_str().unwrap();
     server.aye(&["answer", id, "cancel"]).ok();
     let answered = socket.event("confirmation_answered");
     assert_eq!(
         (&answered["question"], &answered["answer"]["value"]),
-        (&asked["id"], &json!("cancel"))
+        (&asked["question"], &json!("cancel"))
     );
     assert_eq!(socket.refused(yes(&asked)), "decided");
     let late = server.aye(&["answer", id, "proceed"]);

@@ -145,11 +145,11 @@ impl Served {
         stream
     }
 
-    pub(super) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.raw("GET", path, &[("Authorization", &self.bearer())], "")
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.post_as(&self.token, path, body, &new_key())
     }
 

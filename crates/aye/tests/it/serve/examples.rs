@@ -84,12 +84,12 @@ fn the_messages_are_what_is_said() {
     socket.done(json!({ "type": "hello", "kind": "page" }));
     socket.done(json!({ "type": "start", "skill": "release" }));
     let asked = socket.event("confirmation_required");
-    socket.done(json!({ "type": "show", "question": asked["id"] }));
+    socket.done(json!({ "type": "show", "question": asked["question"] }));
     let mut again = server.socket_as(&ann, "/ws");
     fits(of("snapshot"), &again.snapshot(), "snapshot");
 
     let mut answer = of("answer").clone();
-    answer["question"] = asked["id"].clone();
+    answer["question"] = asked["question"].clone();
     let wrong = again.command(answer.clone());
     let refusal = results.iter().find(|one| one["ok"] == false).unwrap();
     fits(refusal, &wrong, "result");
@@ -101,7 +101,7 @@ fn the_messages_are_what_is_said() {
     fits(of("confirmation_answered"), &socket.event("confirmation_answered"), "event");
 
     let problem = messages.iter().find(|one| one["code"] == "decided").unwrap();
-    let path = format!("/api/v1/questions/{}/answer", asked["id"].as_str().unwrap());
+    let path = format!("/api/v1/questions/{}/answer", asked["question"].as_str().unwrap());
     let late = server.post(&path, &json!({ "choice": "proceed", "digest": asked["digest"] }));
     assert_eq!(late.problem(409), "decided");
     fits(problem, &late.json(), "problem");

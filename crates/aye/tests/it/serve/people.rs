@@ -349,7 +349,7 @@ fn a_person_proves_themselves_with_a_code_of_their_own() {
     socket.done(json!({ "type": "start", "skill": "go" }));
     let asked = socket.event("confirmation_required");
     let answer = |code: Option<String>| {
-        json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"],
+        json!({ "type": "answer", "question": asked["question"], "digest": asked["digest"],
             "choice": "proceed", "code": code })
     };
     assert_eq!(socket.refused(answer(None)), "refused");

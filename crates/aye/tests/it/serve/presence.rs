@@ -26,7 +26,7 @@ fn silence_counts_where_a_card_was_visible() {
     editor.snapshot();
     let run = editor.done(json!({ "type": "start", "skill": "go" }))["run"].clone();
     let asked = editor.event("confirmation_required");
-    show(&mut editor, "editor", &asked["id"]);
+    show(&mut editor, "editor", &asked["question"]);
     let expired = editor.event("confirmation_expired");
     assert_eq!((&expired["run"], &expired["applied"]), (&run, &json!("proceed")));
     editor.event("skill_completed");
@@ -41,7 +41,7 @@ fn silence_of_those_who_could_not_answer_does_not_count() {
     program.snapshot();
     program.done(json!({ "type": "start", "skill": "go" }));
     let asked = program.event("confirmation_required");
-    let question = &asked["id"];
+    let question = &asked["question"];
     // A program may have nobody who looks at it; who may only read cannot say no.
     program.done(json!({ "type": "show", "question": question }));
     let mut reading = server.socket_as(&reader, "/ws");
@@ -89,20 +89,20 @@ fn a_question_is_seen_by_those_whom_it_asks() {
         names.map(Result::unwrap).collect::<Vec<_>>()
     };
     let (server, mut starter, mut other, asked) = ask("by: [ann]");
-    show(&mut other, "editor", &asked["id"]);
-    show(&mut starter, "editor", &asked["id"]);
+    show(&mut other, "editor", &asked["question"]);
+    show(&mut starter, "editor", &asked["question"]);
     until("ann is told of", || clients(&server) == ["ann"]);
     drop((server, starter, other));
     let (server, mut starter, mut other, asked) = ask("approvals: { count: 1, not_starter: true }");
-    show(&mut starter, "editor", &asked["id"]);
-    show(&mut other, "editor", &asked["id"]);
+    show(&mut starter, "editor", &asked["question"]);
+    show(&mut other, "editor", &asked["question"]);
     until("bob is told of", || clients(&server) == ["bob"]);
     drop((server, starter, other));
     let (server, mut starter, mut other, asked) = ask("approvals: { count: 2 }");
-    show(&mut starter, "editor", &asked["id"]);
-    show(&mut other, "editor", &asked["id"]);
+    show(&mut starter, "editor", &asked["question"]);
+    show(&mut other, "editor", &asked["question"]);
     until("both are told of", || clients(&server) == ["ann", "bob"]);
-    let (question, digest) = (&asked["id"], &asked["digest"]);
+    let (question, digest) = (&asked["question"], &asked["digest"]);
     starter.done(json!({
         "type": "answer", "question": question, "digest": digest, "choice": "proceed"
     }));
@@ -117,7 +117,7 @@ fn a_card_of_a_server_that_was_killed_is_not_seen() {
     editor.snapshot();
     editor.done(json!({ "type": "start", "skill": "go" }));
     let asked = editor.event("confirmation_required");
-    show(&mut editor, "editor", &asked["id"]);
+    show(&mut editor, "editor", &asked["question"]);
     let db = server.journal_db();
     let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
     until("it is told", || count("SELECT count(*) FROM presence WHERE kind = 'editor'") == 1);
@@ -136,7 +136,7 @@ fn a_client_that_leaves_shows_nothing() {
     editor.snapshot();
     editor.done(json!({ "type": "start", "skill": "go" }));
     let asked = editor.event("confirmation_required");
-    show(&mut editor, "editor", &asked["id"]);
+    show(&mut editor, "editor", &asked["question"]);
     let db = server.journal_db();
     let count = || {
         let sql = "SELECT count(*) FROM presence";

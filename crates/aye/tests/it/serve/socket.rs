@@ -38,18 +38,24 @@ fn a_snapshot_comes_first_then_the_journals_own_events() {
         (&json!(run), &json!("waiting"))
     );
     assert_eq!(snapshot["runs"][0]["steps"][1]["status"], "pending", "{snapshot}");
-    assert_eq!(snapshot["questions"][0]["question"], asked["id"]);
+    assert_eq!(snapshot["questions"][0]["question"], asked["question"]);
+    // One thing has one name: `id` is the number of a command.
+    assert_eq!(
+        (&snapshot["questions"][0]["id"], &asked["id"]),
+        (&Value::Null, &Value::Null),
+        "{snapshot}"
+    );
     assert_eq!(snapshot["questions"][0]["digest"], asked["digest"]);
     assert_eq!(snapshot["clients"].as_array().unwrap().len(), 2);
 
-    let answer = json!({ "type": "answer", "question": asked["id"], "digest": asked["digest"],
+    let answer = json!({ "type": "answer", "question": asked["question"], "digest": asked["digest"],
         "choice": "proceed", "reason": "continue" });
     late.done(answer.clone());
     for client in [&mut socket, &mut late] {
         let answered = client.event("confirmation_answered");
         assert_eq!(
             (&answered["question"], &answered["answer"]["reason"]),
-            (&asked["id"], &json!("continue"))
+            (&asked["question"], &json!("continue"))
         );
         client.event("skill_completed");
     }
@@ -80,7 +86,7 @@ fn commands_are_typed_and_a_digest_that_no_longer_fits_is_refused() {
     socket.snapshot();
     let run = socket.done(json!({ "type": "start", "skill": "go" }))["run"].clone();
     let asked = socket.event("confirmation_required");
-    let question = &asked["id"];
+    let question = &asked["question"];
     for (command, code) in [
         (
             json!({ "type": "answer", "question": question, "choice": "proceed", "digest": "x" }),
@@ -211,11 +217,11 @@ steps:
     other.snapshot();
     socket.done(json!({ "type": "start", "skill": "go" }));
     let asked = socket.event("confirmation_required");
-    socket.done(json!({ "type": "hold", "question": asked["id"] }));
+    socket.done(json!({ "type": "hold", "question": asked["question"] }));
     let held = other.event("confirmation_held");
-    assert_eq!(held["question"], asked["id"]);
+    assert_eq!(held["question"], asked["question"]);
     assert!(held["deadline"].as_str() > asked["deadline"].as_str(), "{held}");
-    socket.done(json!({ "type": "release", "question": asked["id"] }));
+    socket.done(json!({ "type": "release", "question": asked["question"] }));
     let listed = server.get("/api/v1/questions").ok();
     assert_eq!(listed["questions"][0]["deadline"], held["deadline"]);
 }

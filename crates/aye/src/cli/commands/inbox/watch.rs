@@ -11,10 +11,11 @@ use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
 use aye_runtime::error::Error;
+use aye_runtime::memory::WaitingProposal;
 use aye_runtime::prompter::QuestionContext;
 use aye_runtime::usecases::RunRow;
 
-use super::{Proposal, Waiting, catch_signals, open, proposals, since};
+use super::{Waiting, catch_signals, open, proposal_words, proposals, since};
 
 /// From so many seconds on, what is left stands out.
 const SOON: i64 = 60;
@@ -114,8 +115,14 @@ fn browse(
 }
 
 /// Something that waits for someone to agree.
-fn proposed(one: &Proposal) -> Item {
-    Item { id: one.id.clone(), asked: one.words(), note: one.command.clone(), soon: false }
+fn proposed(one: &WaitingProposal) -> Item {
+    Item {
+        id: one.id.clone(),
+        asked: proposal_words(one),
+        note: one.command.clone(),
+        soon: false,
+        proposed: true,
+    }
 }
 
 fn item(one: &Waiting, context: &Context) -> Item {
@@ -125,7 +132,13 @@ fn item(one: &Waiting, context: &Context) -> Item {
     note.extend(one.place.iter().cloned());
     note.extend(one.note(now));
     let soon = one.deadline.is_some_and(|deadline| deadline.as_second() - now.as_second() < SOON);
-    Item { id: one.id.clone(), asked: one.message.clone(), note: note.join(&dot), soon }
+    Item {
+        id: one.id.clone(),
+        asked: one.message.clone(),
+        note: note.join(&dot),
+        soon,
+        proposed: false,
+    }
 }
 
 /// Answers one question; a code if that is to be the end of the session.

@@ -8,15 +8,17 @@ import { ago, day, plural, value, visible } from "../text.js";
 const SHORT_ID = 12;
 
 export function memoryView(host) {
-  const { data, error } = load(host, "memory", () => host.transport.get("/memory"));
+  const { data, error } = load(host, "memory", () => read(host));
   if (error) return html`<h1>Memory</h1><p class="error" role="alert">${visible(error.message)}</p>`;
   if (!data) return html`<p class="empty" role="status">Loading…</p>`;
   const waits = data.fixes.filter((fix) => fix.standing === "proposed" || fix.standing === "suspended");
   const used = data.fixes.filter((fix) => !waits.includes(fix));
-  const empty = ["fixes", "issues", "preferences", "usage"].every((kind) => data[kind].length === 0);
+  // Fixes stand among the others; what skills wrote is only a proposal.
+  const written = data.proposals.filter((one) => one.kind !== "fix");
+  const empty = ["fixes", "issues", "preferences", "usage", "proposals"].every((kind) => data[kind].length === 0);
   return html`<h1 class="visually-hidden">Memory</h1>
     ${empty ? html`<p class="empty">Nothing was learned yet.</p>` : ""}
-    ${section("Proposals", waits, (fix) => fixEntry(fix, host, true))}
+    ${section("Proposals", [...waits, ...written], (one) => (one.proposal ? writtenEntry(one, host) : fixEntry(one, host, true)))}
     ${section("Fixes", used, (fix) => fixEntry(fix, host, false))}
     ${section("Remembered answers", data.preferences, (one) => entry(one, host, html`<b>${visible(one.choice)}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
       ["reaches", one.scope], ["environment", one.environment ?? "none"], ["said by", `${one.by}, ${ago(one.said, host.now())}`], ["until", one.expired ? "expired" : day(one.expires)],
@@ -24,6 +26,11 @@ export function memoryView(host) {
     ]))}
     ${section("Known issues", data.issues, (one) => entry(one, host, html`<b>${visible(one.pattern)}</b>`, [["means", one.meaning], ["fix", one.fix], ["tools", (one.tools ?? []).join(", ")], ["commands", (one.commands ?? []).join("\n")], ["written by people", `${one.layer} memory, ${one.file.split("/memory/").at(-1)}:${one.line}; change it there`]], false))}
     ${section("Calls that keep failing", data.usage, (one) => entry(one, host, html`<b>${visible(one.tool)}</b>`, Object.entries(one).filter(([name]) => !["id", "tool", "layer", "file", "line"].includes(name))))}`;
+}
+
+async function read(host) {
+  const [memory, waiting] = await Promise.all([host.transport.get("/memory"), host.transport.get("/proposals")]);
+  return { ...memory, proposals: waiting.proposals };
 }
 
 function section(title, all, show) {
@@ -48,14 +55,6 @@ function entry(one, host, head, facts, canForget = true, extra = "") {
 function fixEntry(fix, host, waits) {
   const { match } = fix;
   const act = (one) => (one ? one.tool ? `tool ${one.tool}` : one.skill ? `skill ${one.skill}` : (one.command ?? []).join(" ") : "");
-  const agree = async () => {
-    try {
-      await host.transport.post(`/memory/${encodeURIComponent(fix.id)}/agree`);
-      reload(host, "memory");
-    } catch (error) {
-      host.toast(error.message);
-    }
-  };
   const used = fix.verified ? `worked ${plural(fix.verified, "time")}${fix.last_success ? `, last ${ago(fix.last_success, host.now())}` : ""}` : "never used";
   return entry(fix, host, html`<b>${visible(fix.about || match.error)}</b>`, [
     ["when", [match.tool && `tool ${match.tool}`, match.skill && `skill ${match.skill}`, match.step && `step ${match.step}`].filter(Boolean).join(", ")], ["error", match.error],
@@ -64,5 +63,25 @@ function fixEntry(fix, host, waits) {
     ["first", act(fix.do?.first)], ["instead", act(fix.do?.replace)], ["from", `${fix.from.by} (${fix.from.kind})`], ["used", used],
     ["failed", fix.failed ? `${plural(fix.failed, "time")} in a row` : ""], ["id", fix.id.slice(0, SHORT_ID)],
   ], true, html`<span class="chip ${waits ? "ask" : "good"}">${fix.standing}</span>
-    ${waits ? html`<button type="button" class="yes" ?disabled=${!host.connected() || !host.may("answer")} @click=${agree}>Agree</button>` : ""}`);
+    ${waits ? agreeButton(fix.id, host) : ""}`);
+}
+
+/** What a skill wrote where people and Aye keep their own. */
+function writtenEntry(one, host) {
+  const { from } = one.details;
+  return entry(one.details, host, html`<b>${visible(one.message)}</b>`, [
+    ["from", `skill ${from.by}${from.run ? ` in run ${from.run}` : ""}`], ["id", one.proposal],
+  ], true, html`<span class="chip ask">proposed</span> ${agreeButton(one.proposal, host)}`);
+}
+
+function agreeButton(id, host) {
+  const agree = async () => {
+    try {
+      await host.transport.post(`/memory/${encodeURIComponent(id)}/agree`);
+      reload(host, "memory");
+    } catch (error) {
+      host.toast(error.message);
+    }
+  };
+  return html`<button type="button" class="yes" ?disabled=${!host.connected() || !host.may("answer")} @click=${agree}>Agree</button>`;
 }
