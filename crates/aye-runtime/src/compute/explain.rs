@@ -16,6 +16,9 @@ use super::source::{Analysis, Source};
 const ELSEWHERE: &str = "it is not in the sandbox: use `python: true` at the step to run the block \
                          with python3";
 
+/// What is wrong with a comparison in an expression, as templates say it.
+pub(super) const COMPARES: &str = "compares text with a number";
+
 /// What to write instead of an exit.
 const NO_EXIT: &str = "a block cannot end the process: write `raise ValueError(\"why\")` to let \
                        the step fail";
@@ -65,6 +68,9 @@ pub(super) fn advise(
         "ImportError" | "ModuleNotFoundError" | "NotImplementedError" if sandbox => {
             Some(ELSEWHERE.to_owned())
         }
+        "TypeError" if let Some((_, cast)) = refused_comparison(said) => {
+            Some(format!("write {cast}"))
+        }
         "TypeError" if said.contains("NoneType") => {
             Some("a value is None: look at the types below, or write `(x or {})`".to_owned())
         }
@@ -105,12 +111,19 @@ pub(super) fn place(fault: &Fault, block: &Block, source: &Source) -> ComputeErr
     error
 }
 
+/// What `helpers/compare.py` refuses to compare, and the cast to write.
+fn refused_comparison(said: &str) -> Option<(&str, &str)> {
+    let (compared, cast) = said.split_once("; write ")?;
+    compared.ends_with(COMPARES).then_some((compared, cast))
+}
+
 /// What the interpreter said, in our words where they help more.
 pub(super) fn message(kind: &str, said: &str) -> String {
     match kind {
         "KeyError" if !said.contains(' ') => {
             format!("there is no key `{}`", said.trim_matches('\''))
         }
+        "TypeError" if let Some((compared, _)) = refused_comparison(said) => compared.to_owned(),
         _ => tidy(said),
     }
 }

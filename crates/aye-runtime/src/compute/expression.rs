@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::block::{Block, Limits};
 use super::context::{Context, is_builtin};
+use super::explain::COMPARES;
 use super::host::{Host, Quiet};
 use super::pool;
 use super::run::start;
@@ -55,9 +56,11 @@ impl Expressions for PythonExpressions {
             &AtomicBool::new(false),
             Wanted::Expression,
         );
-        run.map_err(|error| TextError {
-            hint: error.hint.clone().map(String::from),
-            ..TextError::new(error.to_string())
+        run.map_err(|error| {
+            // In the words of templates, which refuse the same.
+            let compares = error.kind == "TypeError" && error.message.ends_with(COMPARES);
+            let said = if compares { error.message.clone() } else { error.to_string() };
+            TextError { hint: error.hint.map(String::from), ..TextError::new(said) }
         })
     }
 

@@ -74,7 +74,7 @@ pub(super) fn read(
 ) -> Result<Source, Unreadable> {
     let tree = parse(code, Mode::Module)?;
     let analyze = Analysis::of(&tree, code)?;
-    let rewritten = rewrite::rewrite(code, &tree, &analyze);
+    let rewritten = rewrite::rewrite(code, &tree, &analyze, wanted);
     let mut program = prelude::prelude(&analyze, &rewritten.helpers, lenient, known);
     let prelude = program.matches('\n').count();
     program.push_str(&rewritten.text);

@@ -112,6 +112,8 @@ pub(super) enum Helper {
     HasAttr,
     /// `getattr(x, "name")`, also of a mapping.
     GetAttr,
+    /// `a == b` in an expression: not of text and a number.
+    Compare,
     /// `a | b`, also of mappings.
     Merge,
     /// `"%s" % x`
@@ -194,6 +196,7 @@ impl Helper {
             Self::RelativeTo => "__aye_relative",
             Self::HasAttr => "__aye_hasattr",
             Self::GetAttr => "__aye_getattr",
+            Self::Compare => "__aye_compare",
             Self::Merge => "__aye_merge",
             Self::Percent => "__aye_percent",
             Self::Power => "__aye_power",
@@ -300,6 +303,7 @@ impl Helper {
             }
             Self::HasAttr => include_str!("helpers/hasattr.py"),
             Self::GetAttr => include_str!("helpers/getattr.py"),
+            Self::Compare => include_str!("helpers/compare.py"),
             Self::Merge => include_str!("helpers/merge.py"),
             Self::Percent => include_str!("helpers/percent.py"),
             Self::Power => include_str!("helpers/power.py"),

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Expr, ExprBinOp, ExprCall, ExprContext, ExprName, InterpolatedStringElement, Mod, Number,
-    Operator, Pattern, Stmt,
+    CmpOp, Expr, ExprBinOp, ExprCall, ExprCompare, ExprContext, ExprName,
+    InterpolatedStringElement, Mod, Number, Operator, Pattern, Stmt,
 };
 use ruff_text_size::{Ranged, TextRange};
+use serde_json::Value;
 
-use super::Analysis;
 use super::prelude::Helper;
+use super::{Analysis, Wanted};
 
 /// Methods of mappings: never keys where they are handed on (`key=d.get`).
 pub(in super::super) const METHODS: [&str; 11] = [
@@ -58,8 +59,10 @@ impl Rewritten {
 }
 
 /// Changes what has to be changed.
-pub(super) fn rewrite(code: &str, tree: &Mod, analyze: &Analysis) -> Rewritten {
-    let mut editor = Editor { code, analyze, edits: Vec::new(), helpers: BTreeSet::new() };
+pub(super) fn rewrite(code: &str, tree: &Mod, analyze: &Analysis, wanted: Wanted<'_>) -> Rewritten {
+    let is_expression = matches!(wanted, Wanted::Expression);
+    let (edits, helpers) = (Vec::new(), BTreeSet::new());
+    let mut editor = Editor { code, analyze, is_expression, edits, helpers };
     match tree {
         Mod::Module(module) => editor.visit_body(&module.body),
         Mod::Expression(expression) => editor.visit_expr(&expression.body),
@@ -107,6 +110,9 @@ struct Edit {
 struct Editor<'c> {
     code: &'c str,
     analyze: &'c Analysis,
+    /// It is the expression of a template or a condition, where text and numbers
+    /// are never compared in silence.
+    is_expression: bool,
     edits: Vec<Edit>,
     helpers: BTreeSet<Helper>,
 }
@@ -140,6 +146,27 @@ impl Editor<'_> {
         self.visit_expr(&operation.left);
         self.visit_expr(&operation.right);
         self.insert(end, ")");
+    }
+
+    /// `a == b` as `helper("a", "==", "b", a, b)`. A chain keeps Python's rules.
+    fn comparison(&mut self, compare: &ExprCompare) -> bool {
+        use CmpOp::{Eq, Gt, GtE, Lt, LtE, NotEq};
+        let ([op @ (Eq | NotEq | Lt | LtE | Gt | GtE)], [right]) =
+            (&*compare.ops, &*compare.comparators)
+        else {
+            return false;
+        };
+        let (left, sign) = (&*compare.left, op.as_str());
+        let between = left.end().to_usize()..right.start().to_usize();
+        let Some(at) = self.code[between.clone()].find(sign) else { return false };
+        let [a, b] = [left, right].map(|side| Value::from(&self.code[side.range()]).to_string());
+        let call = format!("{}({a}, \"{sign}\", {b}, ", self.helper(Helper::Compare));
+        self.insert(compare.start().to_usize(), &call);
+        self.replace(between.start + at, between.start + at + sign.len(), ",");
+        self.visit_expr(left);
+        self.visit_expr(right);
+        self.insert(compare.end().to_usize(), ")");
+        true
     }
 
     fn helper(&mut self, helper: Helper) -> &'static str {
@@ -294,6 +321,7 @@ impl<'a> Visitor<'a> for Editor<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Call(call) => self.call(call),
+            Expr::Compare(compare) if self.is_expression && self.comparison(compare) => {}
             Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => {
                 let name = TextRange::new(attribute.attr.start(), attribute.attr.end());
                 let key = attribute.attr.as_str();

@@ -28,6 +28,44 @@ fn a_condition_that_compares_text_with_a_number_fails() {
 }
 
 #[test]
+fn a_condition_that_is_more_than_jinja_follows_the_same_rule() {
+    let mut wrong = Vec::new();
+    for (condition, compared, cast) in [
+        ("any(x == 12 for x in [v])", "x == 12", "int(x) == 12"),
+        ("any(x != 12 for x in [v])", "x != 12", "int(x) != 12"),
+        ("all(100 > x for x in [v])", "100 > x", "100 > int(x)"),
+        ("[x for x in [v + '.0'] if x <= 12]", "x <= 12", "float(x) <= 12"),
+        ("[x for x in [v] if f'{x == 12}' == 'True']", "x == 12", "int(x) == 12"),
+    ] {
+        let place = Place::new();
+        place.write("c.yaml", &skill("shell: echo 12", condition));
+        let ran = place.aye(&["run", "c.yaml"]);
+        let taken = place.work().join("taken").exists();
+        let said = format!("✗ b  condition: `{compared}` compares text with a number\n");
+        let hint = format!("write `{cast}`");
+        if ran.code != 1 || taken || !ran.stderr.contains(&said) || !ran.stderr.contains(&hint) {
+            wrong.push(format!("{condition}: {}", ran.all()));
+        }
+    }
+    // What compares one type has its answer, and text that is no number differs from all.
+    for condition in [
+        "any((x) == ('12') for x in [v])",
+        "any(int(x) == 12 for x in [v])",
+        "all(x != 12 for x in ['none', None, True])",
+        "any(10 < int(x) <= 12 for x in [v])",
+        "all(len(x) >= 2 and x in [v] for x in [v])",
+    ] {
+        let place = Place::new();
+        place.write("c.yaml", &skill("shell: echo 12", condition));
+        let ran = place.aye(&["run", "c.yaml"]);
+        if ran.code != 0 || !place.work().join("taken").exists() {
+            wrong.push(format!("{condition}: {}", ran.all()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn the_same_holds_in_tests_and_filters() {
     let mut wrong = Vec::new();
     for (template, said) in [
