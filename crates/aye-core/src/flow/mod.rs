@@ -8,6 +8,7 @@
 //! check`.
 
 mod analyze;
+mod certain;
 mod ending;
 mod graph;
 mod lead;

@@ -90,6 +90,7 @@ impl Runtime {
     /// What another process is to start, as data.
     pub(super) fn detached_request(&self, prepared: Prepared) -> Result<StartRequest, Error> {
         prepared.must_have_results()?;
+        self.must_find_what_it_calls(&prepared.skill, prepared.range.as_ref())?;
         Ok(StartRequest::new(prepared, self))
     }
 

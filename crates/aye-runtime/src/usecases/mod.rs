@@ -40,6 +40,7 @@ mod prepare;
 mod presence;
 mod prune;
 mod question_facts;
+mod references;
 mod resume;
 mod run_standing;
 mod run_views;

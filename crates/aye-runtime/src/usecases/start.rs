@@ -153,6 +153,7 @@ impl Runtime {
         warn: &mut dyn FnMut(Warning),
     ) -> Result<ActiveRun, Error> {
         prepared.must_have_results()?;
+        self.must_find_what_it_calls(&prepared.skill, prepared.range.as_ref())?;
         let flow = Arc::clone(&prepared.skill.flow);
         self.begin(StartRequest::new(prepared, self), flow, attended, warn)
     }

@@ -14,7 +14,6 @@ use aye_runtime::tools::shell_argument;
 
 use super::fix::{self, UnitWord};
 use super::output::{print_json, print_words, warn_about};
-use super::references;
 
 // Options of `aye check`.
 #[derive(Debug, Args)]
@@ -71,7 +70,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         let mut file = SkillFile { path: shown.clone(), ..SkillFile::read(&path)? }
             .or_lenient(context.settings.lenient)
             .marked(&context.settings.tools);
-        let references = references::look(&file.flows, &file.path, context);
+        let references = context.references(&file.flows, &file.path);
         file.diagnostics.extend(diagnostic::without_allowed(references, &file.text));
         diagnostic::sort(&mut file.diagnostics);
         files.push(file);

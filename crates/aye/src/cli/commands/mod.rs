@@ -47,7 +47,6 @@ mod fix;
 mod given;
 mod missing;
 mod output;
-mod references;
 
 use aye_runtime::error::Error;
 

@@ -19,7 +19,6 @@ use super::drive::{AskMode, drive, warn};
 use super::given;
 use super::missing::{self, Resolved};
 use super::output::{print, print_json};
-use super::references;
 use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
@@ -92,9 +91,17 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         }
     };
     let mut skill = check_skill(&args.skill, context)?;
+    let range = match (args.from, args.only) {
+        (Some(step), _) => Some(Range::From(step)),
+        (None, Some(step)) => Some(Range::Only(step)),
+        (None, None) => None,
+    };
+    if !args.dry_run {
+        context.must_find_what_it_calls(&skill, range.as_ref())?;
+    }
     if context.verbosity != Verbosity::Quiet && !context.json {
         let flows = std::slice::from_ref(&*skill.flow);
-        let references = references::look(flows, &skill.path, context);
+        let references = context.references(flows, &skill.path);
         skill.warnings.extend(diagnostic::without_allowed(references, &skill.text));
         diagnostic::sort(&mut skill.warnings);
         say(&skill.render_warnings(context.paint_err.color));
@@ -106,11 +113,6 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     let inputs = match missing::resolve(specs, given, may_ask, context, complete)? {
         Resolved::Inputs(inputs) => *inputs,
         Resolved::Leave(code) => return Ok(code),
-    };
-    let range = match (args.from, args.only) {
-        (Some(step), _) => Some(Range::From(step)),
-        (None, Some(step)) => Some(Range::Only(step)),
-        (None, None) => None,
     };
     let environment = args.environment;
     let (yes, no_wait) = (args.yes, args.no_wait);

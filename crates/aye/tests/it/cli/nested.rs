@@ -193,7 +193,10 @@ fn a_sub_skill_that_cannot_be_called_says_why() {
     let call = |skill: &str, inputs: &str| {
         place.write(
             "c.yaml",
-            &format!("name: c\nsteps:\n  - {{ name: call, skill: {skill}, inputs: {inputs} }}\n"),
+            // It might be left out: otherwise it would be refused before it begins.
+            &format!(
+                "name: c\nsteps:\n  - {{ name: call, condition: 1 < 2, skill: {skill}, inputs: {inputs} }}\n"
+            ),
         );
         let ran = place.aye(&["run", "c.yaml"]);
         assert_eq!(ran.code, 1, "{}", ran.all());
@@ -304,6 +307,57 @@ fn what_a_skill_refers_to_is_looked_for() {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
     assert!(ran.stdout.contains("4 warnings"), "{}", ran.stdout);
+    // What is certain to fail is refused before the first step, wherever it begins.
+    for detach in [&[][..], &["--detach"], &["--json"]] {
+        let ran = place.aye(&[&["run", "outer.yaml"], detach].concat());
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        for said in [
+            "`outer.yaml` is certain to fail",
+            "error[unknown-skill]: there is no file `iner.yaml`",
+            "error[missing-input]: skill `inner` needs input `times`",
+            "error[unknown-input]: skill `inner` has no input `tmes`",
+            "error[unknown-tool]: there is no tool `deplo`",
+        ] {
+            assert!(ran.stderr.contains(said), "{said}: {}", ran.all());
+        }
+    }
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json(), serde_json::json!([]));
+    place.aye(&["run", "outer.yaml", "--from", "d"]).ok();
+    place.aye(&["run", "outer.yaml", "--only", "d"]).ok();
+    assert_eq!(place.aye(&["run", "outer.yaml", "--only", "c"]).code, 2);
+}
+
+/// A step that may be left out, whose failure is caught, or whose file may be
+/// made by a step before it is not certain to fail.
+#[test]
+fn what_may_not_fail_begins() {
+    let place = Place::new();
+    place.write("inner.yaml", INNER);
+    place.write("aye.toml", "[tools.deploy]\ncommand = [\"true\"]\n");
+    for steps in [
+        "{ name: a, tool: deplo, condition: '1 > 2' }",
+        "{ name: a, tool: deplo, on_error: continue }",
+        "{ name: a, foreach: [], tool: deplo }",
+        "{ name: r, command: 'true', then: [{ return: done }] }, { name: a, tool: deplo }",
+        "{ name: m, shell: cp inner.yaml made.yaml }, { name: a, skill: made.yaml, inputs: { who: x, times: 1 } }",
+    ] {
+        place.write("s.yaml", &format!("name: s\nsteps: [{steps}]\n"));
+        let ran = place.aye(&["run", "s.yaml"]);
+        assert_eq!(ran.code, 0, "{steps}: {}", ran.all());
+    }
+    for states in [
+        "a: { tool: deplo, transitions: { success: z, failure: z } }",
+        "y: { command: 'false', transitions: { success: a, failure: z } }, a: { tool: deplo, transitions: { success: z } }",
+    ] {
+        place.write(
+            "s.yaml",
+            &format!("name: s\nstates: {{ {states}, z: {{ type: final, status: completed }} }}\n"),
+        );
+        let ran = place.aye(&["run", "s.yaml"]);
+        assert_eq!(ran.code, 0, "{states}: {}", ran.all());
+    }
+    place.write("s.yaml", "name: s\nstates: { b: { command: 'true', transitions: { success: a } }, a: { tool: deplo, transitions: { success: z } }, z: { type: final } }\n");
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 2);
 }
 
 #[test]
@@ -412,7 +466,7 @@ fn a_sub_skill_that_is_broken_says_where() {
     place.write("inner.yaml", "name: inner\nsteps:\n  - { name: a, shel: 'true' }\n");
     place.write("outer.yaml", "name: outer\nsteps:\n  - { name: sub, skill: inner.yaml }\n");
     let ran = place.aye(&["run", "outer.yaml"]);
-    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("`inner.yaml` cannot be run: inner.yaml:3:"), "{}", ran.all());
     assert!(ran.stderr.contains("shel"), "{}", ran.all());
 }
