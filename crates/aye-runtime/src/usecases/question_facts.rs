@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use aye_core::journal::State;
 use aye_core::machine::MOST_EDITS;
-use aye_core::question::Purpose;
+use aye_core::question::{Purpose, Question};
 use aye_core::skill::Action;
 use aye_core::step_kind::StepKind;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,7 @@ use crate::memory::{Query, SHOWN, Standing};
 use crate::question_context::{Redactor, VALUE, failure, recent_steps};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
+use crate::store::RunRow;
 
 use super::journal_reader::JournalReader;
 use super::run_views::AskingRun;
@@ -106,7 +107,8 @@ impl JournalReader {
         if !memory.has_fixes() {
             return Ok(Vec::new());
         }
-        let (tool, error) = (self.tool_asked_about(asking)?, error_of(state, &question.step));
+        let tool = self.tool_asked_about(run, state, question)?;
+        let error = error_of(state, &question.step);
         let (skill, step) = (Some(run.skill.as_str()), Some(question.step.as_str()));
         let query = Query { tool: &tool, skill, step, error: &error, args };
         let fitting = memory.fixes_for(&query).into_iter().map(|fix| fix.value);
@@ -130,8 +132,12 @@ impl JournalReader {
     }
 
     /// The tool that the step of a question uses.
-    fn tool_asked_about(&self, asking: &AskingRun) -> Result<String, Error> {
-        let AskingRun { run, state, question, .. } = asking;
+    fn tool_asked_about(
+        &self,
+        run: &RunRow,
+        state: &State,
+        question: &Question,
+    ) -> Result<String, Error> {
         let Some(source) = self.source(&run.source)? else { return Ok(String::new()) };
         let read = SkillFile::from_text(PathBuf::from(source.file), source.text);
         let mut tools = read.flows.iter().map(|flow| tool_of(flow, state, &question.step));
@@ -150,14 +156,27 @@ impl JournalReader {
         Ok(around)
     }
 
+    /// What people wrote down about what a question is about, a line each.
+    pub fn known_about(
+        &self,
+        run: &RunRow,
+        state: &State,
+        question: &Question,
+        runtime: &Runtime,
+    ) -> Result<Vec<String>, Error> {
+        let tool = self.tool_asked_about(run, state, question)?;
+        let issues = issues_about(&runtime.memory(), &tool, state, question);
+        Ok(issues.iter().take(SHOWN).map(|issue| sentence(&issue.value)).collect())
+    }
+
     fn known_issues(
         &self,
         asking: &AskingRun,
         runtime: &Runtime,
         veil: &Redactor<'_>,
     ) -> Result<Vec<KnownIssue>, Error> {
-        let AskingRun { state, question, .. } = asking;
-        let tool = self.tool_asked_about(asking)?;
+        let AskingRun { run, state, question, .. } = asking;
+        let tool = self.tool_asked_about(run, state, question)?;
         let issues = issues_about(&runtime.memory(), &tool, state, question);
         let shown = issues.iter().take(SHOWN).map(|issue| KnownIssue {
             text: veil.start(&sentence(&issue.value), VALUE + 1, usize::MAX),

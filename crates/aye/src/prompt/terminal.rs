@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::advice::Advice;
 use aye_core::id::QuestionId;
-use aye_core::question::{Answer, Channel};
+use aye_core::question::{Answer, Channel, Purpose};
 use jiff::Timestamp;
 
 use crate::paint::Paint;
@@ -176,6 +176,9 @@ impl<'a> TerminalPrompter<'a> {
 
 impl Prompter for TerminalPrompter<'_> {
     fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+        // What is known about a failure stands in the record, right above the prompt.
+        let failed = posed.question.purpose == Purpose::Recover;
+        let posed = &QuestionContext { known: if failed { &[] } else { posed.known }, ..*posed };
         Some(match self.turn(posed)? {
             TerminalEvent::Given(given) => self.answer(posed, given),
             TerminalEvent::Dismissed => {

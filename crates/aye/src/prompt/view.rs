@@ -16,6 +16,7 @@ mod covers;
 mod details;
 mod footer;
 mod inbox_view;
+mod known;
 mod options;
 mod place;
 mod plain;
@@ -130,7 +131,8 @@ pub fn view_below(
         true => details::details(posed, beside, look, now),
         false => Vec::new(),
     };
-    let mut body = advice::advice(posed, dialog.details, look);
+    let mut body = known::known(posed, look);
+    body.extend(advice::advice(posed, dialog.details, look));
     body.extend(rules::rules(posed, look));
     let answer = body.len();
     let footer = footer::footer(posed, dialog, beside, look, now, beat);

@@ -418,12 +418,13 @@ fn ask_here(
     if shown.kind == AskKind::Recover {
         shown.options.retain(|offer| offer.value != "edit");
     }
+    let known = journal.known_about(row, &state, asked, context)?;
     let posed = QuestionContext {
         question: &shown,
         deadline,
         agreed: &agreed,
         advice: &[],
-        known: &[],
+        known: &known,
         run: Some(&state),
         secrets: None,
         among: None,

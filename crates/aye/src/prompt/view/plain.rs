@@ -13,7 +13,7 @@ use aye_runtime::advisor::{Beside, News};
 use aye_runtime::prompter::{QuestionContext, expiry_words};
 
 use super::footer::{left_in_words, seconds_left};
-use super::{Look, Part, advice, details, head, rules};
+use super::{Look, Part, advice, details, head, known, rules};
 
 fn render(lines: &[Styled], look: Look) -> Vec<String> {
     let paint = Paint { color: false, ..look.paint };
@@ -39,6 +39,7 @@ pub fn plain_question(posed: &QuestionContext<'_>, look: Look) -> Vec<String> {
             }
         }
     }
+    lines.extend(known::known(posed, look));
     lines.extend(rules::rules(posed, look));
     render(&lines, look)
 }

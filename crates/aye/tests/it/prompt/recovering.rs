@@ -239,3 +239,57 @@ fn a_change_is_not_written_through_a_link() {
         assert_eq!(place.read("../folder/skill.yaml"), BLOCK, "{link}");
     }
 }
+
+/// What people wrote down about a program is there when someone is asked about it: before it
+/// is run, when it failed, and at another terminal.
+#[test]
+fn known_issues_stand_at_the_question() {
+    let place = place(
+        "
+name: rel
+steps:
+  - name: deploy
+    command: ./deploy
+    args: [abc]
+    confirmation: { message: 'Deploy?', timeout: 0 }
+    on_error: ask
+",
+    );
+    let script = "#!/bin/sh\necho 'manifest unknown: abc' >&2; exit 2\n";
+    let path = place.write("deploy", script);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let learn = ["memory", "learn", "--tool", "deploy", "--error", "manifest unknown"];
+    place.aye(&[&learn[..], &["--meaning", "the tag is too short"]].concat()).ok();
+    let told = "│  memory: known issue `manifest unknown`; the tag is too short";
+    // Elsewhere, before it is run and when it has failed.
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let question = || {
+        let inbox = place.aye(&["inbox", "--json"]).ok().json();
+        inbox[0]["question"].as_str().unwrap().to_owned()
+    };
+    for (wait, answer) in [("[y/N]", "y"), ("Abort", "\x1b")] {
+        let mut terminal = Terminal::aye(&place, &["answer", &question()]);
+        terminal.wait_for(wait).wait_for(told);
+        assert_eq!(terminal.vt.all().matches("too short").count(), 1, "{}", terminal.vt.all());
+        terminal.keys(answer);
+        if answer == "y" {
+            terminal.wait_for("Resume it here?").keys("y").wait_for("Abort").keys("\x1b");
+        }
+        terminal.end();
+        assert_eq!(place.aye(&["run", "skill.yaml", "--no-input", "--yes"]).code, 6);
+    }
+    // Where it is driven: at the gate in the prompt, after the failure right above it.
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
+    terminal.wait_for("[y/N]").wait_for(told).keys("y").wait_for("Abort");
+    let screen = terminal.vt.screen();
+    let above = screen.lines().take_while(|line| !line.contains("Step failed"));
+    assert!(above.clone().any(|line| line.contains("too short")), "{screen}");
+    let below = screen.lines().skip(above.count());
+    assert!(!below.clone().any(|line| line.contains("too short")), "{screen}");
+    terminal.keys("\x1b");
+    assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
+    // And read aloud.
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml", "--plain"]);
+    terminal.wait_for(&told.replace('│', "|")).wait_for("Proceed? [y/N]").keys("n\n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+}
