@@ -9,7 +9,7 @@ use aye_core::skill::AskKind;
 use crate::fmt::escape_control_line;
 
 use super::card::Card;
-use super::window::{Closed, Pick, Window, rows};
+use super::window::{Closed, Pick, Window, rows, scope_rows, scopes};
 
 /// Where someone is in answering.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(super) enum Stage {
     Read,
     /// They pick one of the options.
     Pick,
+    /// They say how far this is to be remembered.
+    Scope(Draft),
     /// They write an answer.
     Write,
     /// They type what it takes to agree to this.
@@ -71,6 +73,10 @@ impl Stage {
         match self {
             Self::Read => (Window::Read, card),
             Self::Pick => (Window::Pick(rows(question)), short(card)),
+            Self::Scope(draft) => {
+                let task = Some("How far is it remembered?".to_owned());
+                (Window::Pick(scope_rows(question, &draft.value)), Card { task, ..short(card) })
+            }
             Self::Write => {
                 let initial = question.default.as_deref().filter(|_| !question.secret);
                 let task = question
@@ -103,6 +109,14 @@ impl Stage {
                     let value = question.options[index].value.clone();
                     agreed(question, Draft { value, typed: None, remember })
                 }
+                Some(Pick::Remember(index)) => {
+                    let value = question.options[index].value.clone();
+                    Next::Show(Self::Scope(Draft { value, typed: None, remember: None }), None)
+                }
+                None => unexpected(),
+            },
+            (Self::Scope(draft), Closed::Row(at)) => match scopes(question, &draft.value).get(at) {
+                Some(scope) => agreed(question, Draft { remember: Some(*scope), ..draft.clone() }),
                 None => unexpected(),
             },
             (Self::Write, Closed::Text(text)) => written(question, text),
@@ -120,8 +134,11 @@ impl Stage {
                 Next::Answer(draft.clone(), Some(code.trim().to_owned()))
             }
             (Self::Read | Self::Type(_) | Self::Code(_) | Self::Write, Closed::Row(_))
-            | (Self::Pick | Self::Write | Self::Type(_) | Self::Code(_), Closed::Read)
-            | (Self::Read | Self::Pick, Closed::Text(_)) => unexpected(),
+            | (
+                Self::Pick | Self::Scope(_) | Self::Write | Self::Type(_) | Self::Code(_),
+                Closed::Read,
+            )
+            | (Self::Read | Self::Pick | Self::Scope(_), Closed::Text(_)) => unexpected(),
         }
     }
 
@@ -129,7 +146,7 @@ impl Stage {
     pub(super) fn again(&self, question: &Question) -> Self {
         match self {
             Self::Code(draft) => Self::Code(draft.clone()),
-            Self::Read | Self::Pick | Self::Type(_) => answering(question),
+            Self::Read | Self::Pick | Self::Scope(_) | Self::Type(_) => answering(question),
             Self::Write => Self::Write,
         }
     }

@@ -136,7 +136,7 @@ fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (Strin
     blocks.extend(environment);
     let offers = rows.iter().filter(|row| match row.pick {
         Pick::Offer(at, None) => agrees(question, at) && !row.meaning().is_empty(),
-        Pick::Offer(..) | Pick::Write => false,
+        Pick::Offer(..) | Pick::Remember(_) | Pick::Write => false,
     });
     blocks.extend(offers.map(|row| format!("{}: {}", row.label, row.meaning())));
     (blocks.join("\n"), is_exact)
@@ -157,7 +157,7 @@ fn buttons(question: &Question, rows: &[Row], is_whole: bool) -> Vec<(usize, Str
             let may = !agrees(question, at) || is_whole && label == row.label;
             may.then(|| (at, no_markup(&label)))
         }
-        Pick::Offer(..) | Pick::Write => None,
+        Pick::Offer(..) | Pick::Remember(_) | Pick::Write => None,
     });
     takes.take(BUTTONS).collect()
 }

@@ -44,6 +44,8 @@ pub(super) struct Row {
 pub(super) enum Pick {
     /// The option at this place; how far it is to be remembered.
     Offer(usize, Option<AnswerScope>),
+    /// The option at this place is to be remembered; another window asks how far.
+    Remember(usize),
     /// An answer in one's own words.
     Write,
 }
@@ -83,21 +85,49 @@ pub(super) fn rows(question: &Question) -> Vec<Row> {
             declines: offer.action == ChoiceAction::Cancel,
             pick: Pick::Offer(index, None),
         };
-        // A window has no room for more than the narrowest.
-        let narrowest = question.remember_scopes().first().copied().filter(|scope| {
-            question.commits(&offer.value.as_str().into())
-                && question.remember_obstacle(&offer.value, *scope).is_none()
-        });
-        let remembered = narrowest.map(|scope| Row {
-            label: format!("{}, and remember it {}", row.label, scope.reach()),
-            pick: Pick::Offer(index, Some(scope)),
-            ..row.clone()
+        let remembered = match scopes(question, &offer.value)[..] {
+            [] => None,
+            [scope] => Some((scope.reach(), Pick::Offer(index, Some(scope)))),
+            _ => Some(("…", Pick::Remember(index))),
+        };
+        let remembered = remembered.map(|(reach, pick)| {
+            let gap = if reach == "…" { "" } else { " " };
+            Row {
+                label: format!("{}, and remember it{gap}{reach}", row.label),
+                pick,
+                ..row.clone()
+            }
         });
         rows.push(row);
         rows.extend(remembered);
     }
     tell_apart(&mut rows, question);
     rows
+}
+
+/// How far this answer may be remembered, the narrowest first.
+pub(super) fn scopes(question: &Question, value: &str) -> Vec<AnswerScope> {
+    let allowed = |scope: &AnswerScope| question.remember_obstacle(value, *scope).is_none();
+    let commits = question.commits(&value.into());
+    question.remember_scopes().iter().copied().filter(|scope| commits && allowed(scope)).collect()
+}
+
+/// How far an answer is to be remembered, and what that covers: a row for each.
+pub(super) fn scope_rows(question: &Question, value: &str) -> Vec<Row> {
+    let at = question.options.iter().position(|offer| offer.value == value).unwrap_or_default();
+    let row = |scope: AnswerScope| Row {
+        label: capitalized(scope.reach()),
+        about: Some(escape_control_line(&question.remember_covers(scope))),
+        leads: None,
+        declines: false,
+        pick: Pick::Offer(at, Some(scope)),
+    };
+    scopes(question, value).into_iter().map(row).collect()
+}
+
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Row {
@@ -123,7 +153,9 @@ fn tell_apart(rows: &mut [Row], question: &Question) {
     let given: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
     for at in 0..rows.len() {
         let twins = given.iter().filter(|label| **label == given[at]).count();
-        let (Pick::Offer(index, _), 2..) = (rows[at].pick, twins) else { continue };
+        let (Pick::Offer(index, _) | Pick::Remember(index), 2..) = (rows[at].pick, twins) else {
+            continue;
+        };
         let value = escape_control_line(&question.options[index].value);
         let label = format!("{} ({value})", given[at]);
         // Another row may be called so from the beginning.
@@ -186,7 +218,17 @@ mod tests {
             description: None,
             action: ChoiceAction::Cancel,
         });
-        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it for this step", "No"]);
-        assert_eq!(rows(&asked)[1].pick, Pick::Offer(0, Some(AnswerScope::Step)));
+        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it…", "No"]);
+        assert_eq!(rows(&asked)[1].pick, Pick::Remember(0));
+        let told: Vec<(String, Pick)> =
+            scope_rows(&asked, "yes").into_iter().map(|row| (row.label, row.pick)).collect();
+        let scopes = [AnswerScope::Step, AnswerScope::Skill, AnswerScope::Always];
+        let names = ["For this step", "For this skill", "Always"].map(str::to_owned);
+        let picks = scopes.map(|scope| Pick::Offer(0, Some(scope)));
+        assert_eq!(told, names.into_iter().zip(picks).collect::<Vec<_>>());
+        // What may be remembered in one way only is not asked about again.
+        asked.purpose = aye_core::question::Purpose::Recover;
+        asked.options[0].value = "done".to_owned();
+        assert_eq!(labels(&asked), ["Yes", "Yes, and remember it for this error", "No"]);
     }
 }

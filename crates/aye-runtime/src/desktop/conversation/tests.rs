@@ -39,6 +39,7 @@ fn nothing_but_an_answer_is_one() {
     let stages = [
         Stage::Read,
         Stage::Pick,
+        Stage::Scope(draft("proceed")),
         Stage::Write,
         Stage::Type(draft("proceed")),
         Stage::Code(draft("proceed")),
@@ -72,6 +73,39 @@ fn what_else_it_takes_is_asked_for_before_it_is_an_answer() {
     assert_eq!(given, Next::Answer(agreed, Some("123456".to_owned())));
     // Saying no takes nothing.
     assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("cancel"), None));
+}
+
+/// Every scope that is allowed is offered, in a window of its own, before what else it takes.
+#[test]
+fn how_far_it_is_remembered_is_asked_for() {
+    use AnswerScope::{Always, Error, Skill, Step};
+    let asked = Question { remember: true, ..confirm() };
+    let choosing = Stage::Scope(draft("proceed"));
+    assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Show(choosing.clone(), None));
+    for (at, scope) in [Step, Skill, Always].into_iter().enumerate() {
+        let remembered = Draft { remember: Some(scope), ..draft("proceed") };
+        assert_eq!(choosing.next(&asked, Closed::Row(at)), Next::Answer(remembered, None));
+    }
+    assert!(matches!(choosing.next(&asked, Closed::Row(3)), Next::Failed(_)));
+    let typed = Question { typed: Some("prod".to_owned()), ..asked };
+    let remembered = Draft { remember: Some(Skill), ..draft("proceed") };
+    let next = choosing.next(&typed, Closed::Row(1));
+    assert_eq!(next, Next::Show(Stage::Type(remembered), None));
+    // After a failure the error is one of them.
+    let options = vec![offer("skip", ChoiceAction::Skip)];
+    let mut failed = Question { options, remember: true, ..question(AskKind::Recover) };
+    failed.purpose = aye_core::question::Purpose::Recover;
+    let Next::Show(choosing, _) = Stage::Pick.next(&failed, Closed::Row(1)) else { panic!() };
+    let posed = crate::prompter::QuestionContext::alone(&failed, None);
+    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+    let (Window::Pick(rows), card) = choosing.window(&failed, card) else { panic!() };
+    let picks: Vec<Pick> = rows.iter().map(|row| row.pick).collect();
+    assert_eq!(picks, [Error, Step, Skill, Always].map(|scope| Pick::Offer(0, Some(scope))));
+    assert!(card.plain().contains("How far is it remembered?"), "{}", card.plain());
+    assert_eq!(
+        rows[0].about.as_deref(),
+        Some("this error of this step, for 30 days, in this environment")
+    );
 }
 
 #[test]

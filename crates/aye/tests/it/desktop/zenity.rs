@@ -69,7 +69,7 @@ fn a_window_says_what_is_known_and_who_has_agreed() {
     screen.shot("zenity-known-issue");
     let mut socket = server.socket("/ws");
     let asked = socket.snapshot()["questions"][0].clone();
-    socket.done(json!({ "type": "answer", "question": asked["id"], "choice": "proceed" }));
+    socket.done(json!({ "type": "answer", "question": asked["question"], "choice": "proceed" }));
     let window = screen.next_window(&window);
     let text = said(&window);
     assert!(text.contains("2 different people have to agree; so far: "), "{text}");
@@ -89,8 +89,8 @@ fn a_window_names_the_deadline_that_was_held() {
     let asked = socket.event("confirmation_required");
     let window = screen.window();
     let before = said(&window);
-    socket.done(json!({ "type": "hold", "question": asked["id"] }));
-    socket.done(json!({ "type": "release", "question": asked["id"] }));
+    socket.done(json!({ "type": "hold", "question": asked["question"] }));
+    socket.done(json!({ "type": "release", "question": asked["question"] }));
     let window = screen.next_window(&window);
     let old: jiff::Timestamp = asked["deadline"].as_str().unwrap().parse().unwrap();
     assert!(jiff::Timestamp::now() < old, "the time that it named has not passed");
@@ -168,6 +168,27 @@ steps:
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(place.work().join("went-all").exists(), "{}", ran.all());
     assert_eq!(answers(&ran.stdout), pair("all", "zenity"));
+}
+
+/// How far an answer is remembered is asked in a window of its own, with every scope.
+#[test]
+fn an_answer_is_remembered_as_far_as_the_second_window_says() {
+    let remembers = GATE.replace("timeout: 5m", "timeout: 5m, remember: true");
+    let (screen, place) = (Screen::start(), place(&remembers));
+    let child = run(&screen, &place);
+    let first = screen.window();
+    screen.shot("zenity-remember");
+    // The way out, Proceed, Proceed and remember it.
+    screen.keys(&["Home", "Down", "Down", "Return"]);
+    let second = screen.next_window(&first);
+    assert!(said(&second).contains("How far is it remembered?"), "{}", said(&second));
+    screen.shot("zenity-scopes");
+    // The way out, this step, this skill.
+    screen.keys(&["Home", "Down", "Down", "Return"]);
+    let ran = finish(&place, child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let known = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    assert_eq!(known["preferences"][0]["scope"], "skill", "{known}");
 }
 
 #[test]
