@@ -17,11 +17,16 @@ fn gives_up(peer: &mut Peer, room: &Room, id: &str) {
 }
 
 fn four_weeks(peer: &mut Peer, room: &Room) {
-    // Week 1: it fails, is tried again with the full name, and how that was found is proposed.
+    // Week 1: it fails. The assistant looks the tag up, tries again with the full name that it
+    // found, and how it was found is proposed.
     let failed = release(peer, "app", "abc123").stands("error_recovery_needed");
     assert_eq!(failed.data["args"]["image_tag"], "abc123", "{failed:#?}");
+    let tag = json!({ "tool": "tags", "args": { "image": "app", "tag": "abc123" } });
+    let looked = peer.call("tool_try", tag).stands("completed");
+    let full = looked.data["outputs"]["result"]["full_sha"].clone();
+    assert_eq!(full, FIRST, "{looked:#?}");
     let retry = json!({
-        "execution_id": failed.id(), "step": "roll", "args": { "image_tag": FIRST },
+        "execution_id": failed.id(), "step": "roll", "args": { "image_tag": full },
     });
     let done = peer.call("skill_retry_step", retry).stands("completed");
     let proposal = &done.data["proposals"][0];

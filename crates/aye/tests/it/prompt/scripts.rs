@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use super::pty::Terminal;
 use crate::cli::harness::Place;
+use crate::desktop::screen::settings;
 
 #[track_caller]
 fn ask(args: &[&str], wait: &str, keys: &str) -> (Option<i32>, String) {
@@ -182,6 +183,48 @@ fn the_time_of_a_script_has_the_bounds_of_a_skill() {
         assert_eq!(taken.contains("left"), terminal.vt.all().contains("left"));
         terminal.keys("n");
         terminal.end();
+    }
+}
+
+#[test]
+fn the_settings_count_for_questions_of_scripts_and_of_skills() {
+    let place = Place::new();
+    settings(
+        &place,
+        "[ask]\nconfirmation_timeout = \"3d\"\ntimeout = \"4d\"\nmin_timeout = \"2d\"\nmax_timeout = \"5d\"\n",
+    );
+    for (args, days) in [
+        (&["confirm", "Go?"][..], 4),
+        (&["confirm", "Go?", "--journal"], 4),
+        (&["choose", "Where?", "a", "b"], 4),
+        (&["input", "Name?"], 4),
+        (&["confirm", "Go?", "--timeout", "1h"], 2),
+        (&["choose", "Where?", "a", "b", "--timeout", "6d"], 5),
+        (&["input", "Name?", "--timeout", "6d"], 5),
+    ] {
+        let mut terminal = Terminal::captured(&place, args);
+        let left = [format!("{days}d 0h left"), format!("{}d 23h left", days - 1)];
+        terminal.wait(&left[0], |vt| left.iter().any(|left| vt.all().contains(left)));
+        terminal.keys("\x1b");
+        assert_eq!(terminal.end(), Some(5), "{args:?}");
+    }
+    for (step, days) in [
+        ("confirm: { message: Go? }", 4),
+        ("choose: { message: Where?, options: [a, b] }", 4),
+        ("input: { message: Name? }", 4),
+        ("command: 'true', confirmation: Go?", 3),
+        ("command: 'true', confirmation: { message: Go?, timeout: 1h }", 2),
+        ("input: { message: Name?, timeout: 6d }", 5),
+    ] {
+        place.write("s.yaml", &format!("name: s\nsteps:\n  - {{ name: a, {step} }}\n"));
+        assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6, "{step}");
+        let asked = place.aye(&["inbox", "--json"]).ok().json()[0].clone();
+        let time = |value: &serde_json::Value| -> jiff::Timestamp {
+            value.as_str().unwrap().parse().unwrap()
+        };
+        let waits = time(&asked["details"]["deadline"]).duration_since(time(&asked["asked"]));
+        assert_eq!(waits.as_hours(), days * 24, "{step}: {asked}");
+        place.aye(&["cancel", "last"]).ok();
     }
 }
 

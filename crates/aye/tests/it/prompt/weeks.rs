@@ -41,14 +41,17 @@ fn four_weeks_with_other_values_than_those_it_learned_from() {
     let place = Place::new();
     place.write("release.yaml", SKILL);
     furnish(&place);
-    let editor =
-        place.write("editor.sh", &format!("#!/bin/sh\nsed -i 's/abc123/{FIRST}/' \"$1\"\n"));
-    std::fs::set_permissions(editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-
     // Week 1: nobody knows the error. The person looks the tag up and tries again with it.
     let mut terminal = run(&place, 1, "app", "abc123");
     wait(&mut terminal, "manifest unknown: abc123");
-    terminal.wait_for("Retry with changes").keys("2\r");
+    terminal.wait_for("Retry with changes");
+    let looked = place.aye(&["tools", "call", "tags", "-a", "image=app", "-a", "tag=abc123"]).ok();
+    let found = looked.stdout.split('"').find(|word| word.len() == 40).unwrap_or_default();
+    assert_eq!(found, FIRST, "{}", looked.all());
+    let script = format!("#!/bin/sh\nsed -i 's/abc123/{found}/' \"$1\"\n");
+    let editor = place.write("editor.sh", &script);
+    std::fs::set_permissions(editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    terminal.keys("2\r");
     terminal.wait_for("Try this?").keys("1\r");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(flat(&terminal.vt).contains("deployed app abc123aaa"), "{}", terminal.vt.all());
