@@ -458,7 +458,7 @@ steps:
 #[test]
 fn an_advisor_cannot_answer() {
     let answer = format!(
-        "question=$({AYE} inbox --json | grep -o '\"id\": *\"[^\"]*\"' | head -1 | cut -d'\"' -f4)\n\
+        "question=$({AYE} inbox --json | grep -o '\"question\": *\"[^\"]*\"' | head -1 | cut -d'\"' -f4)\n\
          {AYE} answer $question proceed --no-input > answered 2>&1; touch tried"
     );
     let place = place(&answer, "");
