@@ -341,7 +341,11 @@ fn a_detached_run_outlives_its_terminal() {
     shell.keys("$AYE run skill.yaml --detach\n").wait_for("continues in the background");
     let pid = driver(&place);
     shell.hang_up().unwrap();
-    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let mut inbox = serde_json::Value::Null;
+    until("a question", || {
+        inbox = place.aye(&["inbox", "--json"]).ok().json();
+        inbox[0]["question"].is_string()
+    });
     let question = inbox[0]["question"].as_str().unwrap();
     assert_eq!(inbox[0]["driven"], true);
     assert_eq!(driver(&place), pid, "it is the same process");
