@@ -24,7 +24,7 @@ pub fn sparkline(values: &[Option<u64>], paint: Paint) -> String {
 /// A bar as long as its share of the most, at most `widest`; anything at all
 /// is seen.
 pub fn bar(value: u64, most: u64, widest: u64, paint: Paint) -> String {
-    if value == 0 {
+    if value == 0 || widest == 0 {
         return String::new();
     }
     let length = (u128::from(value) * u128::from(widest)).div_ceil(most.max(value).into());

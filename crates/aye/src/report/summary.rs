@@ -93,7 +93,9 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
         }
         Outcome::Ended(Ended::Cancelled(_)) => {
             let why = why.next().unwrap_or_default();
-            let _ = write!(text, "{} {skill} cancelled: {why}", mark(Glyph::Failed, Tone::Warn));
+            // Who cancelled it is said in the same words.
+            let said = if why.starts_with("cancelled") { "" } else { "cancelled: " };
+            let _ = write!(text, "{} {skill} {said}{why}", mark(Glyph::Failed, Tone::Warn));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
             let rests = !driven && state.paused == Some(PauseReason::Resting);

@@ -172,21 +172,38 @@ fn line(
     };
     let skill = term::pad(&escape_control_line(&row.skill), widest);
     let ago = term::pad(&ago(row.started, now), 11);
-    // A row stays a row: what it is about takes what is left, if that is worth it.
     let before =
         2 + row.id.as_str().len() + 2 + term::width(&skill) + 2 + 9 + 2 + term::width(&ago);
-    let about = format!("{took} {about}");
-    let about = match columns.map(|columns| columns.saturating_sub(before + 2).min(60)) {
-        None => about.trim().to_owned(),
-        Some(..8) => String::new(),
-        Some(left) => term::cut(about.trim(), left),
+    let about = match (took.is_empty(), about.is_empty()) {
+        (false, false) => format!("{took}, {about}"),
+        (_, _) => took + &about,
     };
-    let text = format!(
-        "{mark} {}  {skill}  {}  {ago}  {}",
-        paint.text(Tone::Strong, row.id.as_str()),
-        paint.text(tone, &term::pad(standing.word(), 9)),
-        paint.text(Tone::Dim, &about),
-    );
+    let id = paint.text(Tone::Strong, row.id.as_str());
+    let text = match columns {
+        // In a narrow window a row has two lines, and neither is broken.
+        Some(columns) if columns < before => {
+            let skill =
+                term::cut(skill.trim_end(), columns.saturating_sub(row.id.as_str().len() + 5));
+            let told = [standing.word(), ago.trim_end(), &about];
+            let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
+            let told = term::cut(&told.join(", "), columns.saturating_sub(3));
+            format!("{mark} {id}  {skill}\n  {}", paint.text(Tone::Dim, &told))
+        }
+        columns => {
+            // What it is about takes what is left, if that is worth it.
+            let left = columns.map(|columns| columns.saturating_sub(before + 2));
+            let about = match left {
+                None => about,
+                Some(..8) => String::new(),
+                Some(left) => term::cut(&about, left.min(60)),
+            };
+            format!(
+                "{mark} {id}  {skill}  {}  {ago}  {}",
+                paint.text(tone, &term::pad(standing.word(), 9)),
+                paint.text(Tone::Dim, &about),
+            )
+        }
+    };
     format!("{}\n", text.trim_end())
 }
 

@@ -50,7 +50,10 @@ pub(super) fn run(args: &StatsArgs, context: &Context) -> Result<u8, Error> {
     let stats = context.stats(&StatsRequest { skill, last: args.last, since })?;
     match context.json {
         true => print_json(&stats)?,
-        false => print_words(&view(&stats, context.paint_out))?,
+        false => {
+            let columns = term::columns(std::io::stdout());
+            print_words(&view(&stats, columns, context.paint_out))?;
+        }
     }
     Ok(0)
 }
@@ -71,7 +74,7 @@ fn bad_moment(text: &str, why: &dyn std::fmt::Display) -> Error {
     Error::usage(message, "write how long ago, such as `7d`, or a date such as `2026-11-01`")
 }
 
-fn view(stats: &SkillStats, paint: Paint) -> String {
+fn view(stats: &SkillStats, columns: Option<usize>, paint: Paint) -> String {
     let dim = |text: &str| paint.text(Tone::Dim, text);
     let mut text = format!(
         "{}  {}\n",
@@ -94,8 +97,8 @@ fn view(stats: &SkillStats, paint: Paint) -> String {
     }
     let marks: String = shown.iter().map(|run| mark(run, paint)).collect();
     row("outcome", &marks, "the newest is the last");
-    text.push_str(&steps(stats, paint));
-    text.push_str(&questions(stats, paint));
+    text.push_str(&steps(stats, columns, paint));
+    text.push_str(&questions(stats, columns, paint));
     text
 }
 
@@ -139,27 +142,34 @@ struct Line<'a> {
     spread: Spread,
 }
 
-fn steps(stats: &SkillStats, paint: Paint) -> String {
+fn steps(stats: &SkillStats, columns: Option<usize>, paint: Paint) -> String {
     let lines = stats.steps.iter().map(|step| Line {
         name: &step.step,
         count: step.count,
         bad: step.failed,
         spread: step.duration_ms,
     });
-    table(["step", "times", "failed"], &lines.collect::<Vec<_>>(), paint)
+    table(["step", "times", "failed"], &lines.collect::<Vec<_>>(), columns, paint)
 }
 
-fn questions(stats: &SkillStats, paint: Paint) -> String {
+fn questions(stats: &SkillStats, columns: Option<usize>, paint: Paint) -> String {
     let lines = stats.questions.iter().map(|asked| Line {
         name: &asked.step,
         count: asked.count,
         bad: asked.expired,
         spread: asked.latency_ms,
     });
-    table(["question", "times", "expired"], &lines.collect::<Vec<_>>(), paint)
+    table(["question", "times", "expired"], &lines.collect::<Vec<_>>(), columns, paint)
 }
 
-fn table([name, count, bad]: [&str; 3], lines: &[Line<'_>], paint: Paint) -> String {
+/// The table; a narrow window has no room for bars, and a very narrow one none for
+/// the longest times.
+fn table(
+    [name, count, bad]: [&str; 3],
+    lines: &[Line<'_>],
+    columns: Option<usize>,
+    paint: Paint,
+) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -167,11 +177,17 @@ fn table([name, count, bad]: [&str; 3], lines: &[Line<'_>], paint: Paint) -> Str
     let widest = lines.iter().map(|line| term::width(&shown(line.name))).max().unwrap_or(0);
     let widest = widest.max(name.len());
     let most = lines.iter().filter_map(|line| line.spread.median).max().unwrap_or(0);
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(widest + 26));
+    let longest = |text: &str| match room {
+        ..11 => String::new(),
+        _ => format!("  {text:>8}"),
+    };
+    let widest_bar = WIDEST_BAR.min(u64::try_from(room.saturating_sub(13)).unwrap_or(WIDEST_BAR));
     let head = format!(
-        "{}  {count:>5}  {bad:>7}  {:>8}  {:>8}",
+        "{}  {count:>5}  {bad:>7}  {:>8}{}",
         term::pad(name, widest),
         "median",
-        "longest"
+        longest("longest")
     );
     let mut text = format!("\n{}\n", paint.text(Tone::Dim, &head));
     for line in lines {
@@ -179,13 +195,13 @@ fn table([name, count, bad]: [&str; 3], lines: &[Line<'_>], paint: Paint) -> Str
         // Padded before it is painted: colours have no width.
         let bad = format!("{:>7}", line.bad);
         let bad = if line.bad > 0 { paint.text(Tone::Bad, &bad) } else { bad };
-        let bar = bar(line.spread.median.unwrap_or(0), most, WIDEST_BAR, paint);
+        let bar = bar(line.spread.median.unwrap_or(0), most, widest_bar, paint);
         let row = format!(
-            "{}  {:>5}  {bad}  {:>8}  {:>8}  {}",
+            "{}  {:>5}  {bad}  {:>8}{}  {}",
             term::pad(&shown(line.name), widest),
             line.count,
             value(line.spread.median),
-            value(line.spread.max),
+            longest(&value(line.spread.max)),
             paint.text(Tone::Ask, &bar)
         );
         text.push_str(row.trim_end());

@@ -248,7 +248,12 @@ impl Block<'_> {
         let waiting = self.tick.waiting;
         parts.extend((waiting > 0).then(|| format!("{waiting} {QUEUED}")));
         parts.extend((self.layout.width >= ROOMY).then(|| self.interrupt.to_owned()));
-        let line = paint.cut(&parts.join(&dot(paint)), self.layout.width.saturating_sub(2));
+        // What has no room is left out, and not cut in the middle.
+        let room = self.layout.width.saturating_sub(2);
+        while parts.len() > 1 && crate::term::width(&parts.join(&dot(paint))) > room {
+            parts.pop();
+        }
+        let line = paint.cut(&parts.join(&dot(paint)), room);
         painted(format!("{} {}", paint.text(Tone::Ask, spinner), paint.text(Tone::Dim, &line)))
     }
 }

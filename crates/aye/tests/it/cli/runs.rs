@@ -37,7 +37,7 @@ fn runs_lists_the_newest_first() {
     assert_snapshot!(filled().aye(&["runs"]).all(), @r"
     --- stdout
     ? RUN  asks  waiting    AGO  at gate
-    ✗ RUN  bad   failed     AGO  in DURATION step `a`: exit code 3
+    ✗ RUN  bad   failed     AGO  in DURATION, step `a`: exit code 3
     ✓ RUN  good  completed  AGO  in DURATION
     --- exit 0
     ");
@@ -48,7 +48,7 @@ fn runs_can_be_narrowed() {
     let place = filled();
     assert_snapshot!(place.aye(&["runs", "--status", "failed"]).all(), @r"
     --- stdout
-    ✗ RUN  bad  failed     AGO  in DURATION step `a`: exit code 3
+    ✗ RUN  bad  failed     AGO  in DURATION, step `a`: exit code 3
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["runs", "--skill", "good"]).all(), @r"

@@ -95,7 +95,7 @@ fn a_running_step_is_cancelled_and_its_clean_up_runs() {
     ✗ work  cancelled by USER: wrong commit after DURATION
     ▸ tidy  touch tidied; echo tidied
     ✓ tidy  DURATION
-    ✗ cleans cancelled: cancelled by USER: wrong commit  1 step done
+    ✗ cleans cancelled by USER: wrong commit  1 step done
     --- exit 5
     ");
     assert!(place.work().join("tidied").exists());
@@ -117,7 +117,7 @@ fn a_running_step_without_clean_up_is_just_stopped() {
     long  run RUN
     ▸ first  touch began; while [ ! -e go ]; do sleep 0.02; done; echo over
     ✗ first  cancelled by USER after DURATION
-    ✗ long cancelled: cancelled by USER  0 steps done
+    ✗ long cancelled by USER  0 steps done
     --- exit 5
     ");
 }
@@ -139,7 +139,7 @@ fn a_run_that_waits_is_cancelled_at_once() {
     --- stdout
     asks  run RUN by USER on HOST at TIME
     ✗ gate  cancelled
-    ✗ asks cancelled: cancelled by USER  0 steps done
+    ✗ asks cancelled by USER  0 steps done
     --- exit 0
     ");
     assert_eq!(place.aye(&["inbox", "--json"]).ok().json(), serde_json::json!([]));

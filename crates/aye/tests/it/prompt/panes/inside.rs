@@ -25,7 +25,7 @@ const HEALTH: (&str, &str) = (
 );
 
 #[test]
-fn items_are_counted_and_shown_side_by_side() {
+fn items_are_counted() {
     let args = ["run", "s.yaml", "--no-input"];
     let skill = ITEMS.replace("parallel: 3", "parallel: 1").replace("web-2, web-3", "web-3");
     let pane = panes(&[("s.yaml", &skill), HEALTH], &args, |pane| {
@@ -60,6 +60,58 @@ fn items_are_counted_and_shown_side_by_side() {
     · tell
     ⠋ 1 of 3 · restart 1 of 4 · 1.0s
     ");
+}
+
+#[test]
+fn items_that_run_at_once_are_shown_side_by_side() {
+    let warm = ("h", "echo warming $1; while [ ! -e go ]; do sleep 0.02; done\n");
+    let args = ["run", "s.yaml", "--no-input"];
+    let pane = panes(&[("s.yaml", ITEMS), warm], &args, |pane| {
+        pane.shows(&["warming web-1", "warming web-2", "warming web-3"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                      1.0s
+    ▸ restart  5 items
+      ▸ web-1 › health  sh h web-1                                             1.0s
+        │ warming web-1
+      ▸ web-2 › health  sh h web-2                                             1.0s
+        │ warming web-2
+      ▸ web-3 › health  sh h web-3                                             1.0s
+        │ warming web-3
+    · tell
+    ⠋ 1 of 3 · restart 0 of 5 · 1.0s · 3 running · Ctrl-C pauses
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5                                                                           1.0s
+    ▸ restart  5 items
+      ▸ web-1 › health  sh h web-1                                                                  1.0s
+        │ warming web-1
+      ▸ web-2 › health  sh h web-2                                                                  1.0s
+        │ warming web-2
+      ▸ web-3 › health  sh h web-3                                                                  1.0s
+        │ warming web-3
+    · tell
+    ⠋ 1 of 3 · restart 0 of 5 · 1.0s · 3 running · Ctrl-C pauses
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 5 → 5              1.0s
+    ▸ restart  5 items
+      ▸ web-1 › health  sh h web-1     1.0s
+        │ warming web-1
+      ▸ web-2 › health  sh h web-2     1.0s
+        │ warming web-2
+      ▸ web-3 › health  sh h web-3     1.0s
+        │ warming web-3
+    · tell
+    ⠋ 1 of 3 · restart 0 of 5 · 1.0s
+    ");
+    let pane = panes(&[("s.yaml", ITEMS), warm], &args, |pane| {
+        pane.shows(&["warming web-1", "warming web-2", "warming web-3"]).make("go").ends(0);
+    });
+    let done = |name: &str| pane.matches(&format!("✓ {name}  2 steps")).count();
+    assert_eq!(["web-1", "web-2", "web-3", "web-4", "web-5"].map(done), [3; 5], "{pane}");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 
 mod following;
 mod inside;
+mod lists;
+mod output;
 mod questions;
 mod record;
 mod run;
@@ -95,6 +97,7 @@ fn settled(pane: &str, columns: u16) -> String {
     let patterns = [
         (r"\b[0-9abcdefghjkmnpqrstvwxyz]{10}\b".to_owned(), "k3f9x2m7q1"),
         (format!(r"\b({time})\b"), "1.0s"),
+        ("1.0s ago".to_owned(), "just now"),
         (r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]".to_owned(), "⠋"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+".to_owned(), "2026-11-17 09:00:00 UTC"),
         (r"\d\d:\d\d:\d\d UTC".to_owned(), "09:00:00 UTC"),
