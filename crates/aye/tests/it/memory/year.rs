@@ -158,6 +158,9 @@ fn live(place: &Place, week: u32, number: u32, taught: &mut bool) -> u32 {
     asked
 }
 
+/// The weeks in which every skill runs twice: a yes that counts for 30 days is given once.
+const SPAN: usize = 2 * 20 / EACH as usize;
+
 /// The quarter of a year that a week is in.
 fn quarter(week: u32) -> usize {
     (week / 13) as usize
@@ -172,17 +175,20 @@ fn a_year_of_twenty_skills_asks_less_and_loosens_no_gate() {
     // What memory may spare people, and what it must not: questions, and the runs they are of.
     let (mut spared, mut gates) = ([(0_u32, 0_u32); 4], [(0_u32, 0_u32); 4]);
     let mut learned = [0_u32; 4];
+    let mut by_week = [(0_u32, 0_u32); WEEKS as usize];
     for week in 0..WEEKS {
         for turn in 0..EACH {
             let number = (week * EACH + turn) % 20;
             let asked = live(&place, week, number, &mut taught);
-            let counted = match kind(number) {
-                Kind::LookUp | Kind::Prefix | Kind::Transient | Kind::Remembered => &mut spared,
-                Kind::Destructive | Kind::Production | Kind::Human => &mut gates,
-            };
+            let is_gate =
+                matches!(kind(number), Kind::Destructive | Kind::Production | Kind::Human);
+            let counted = if is_gate { &mut gates } else { &mut spared };
             let (runs, questions) = &mut counted[quarter(week)];
             *runs += 1;
             *questions += asked;
+            let (all, at_gates) = &mut by_week[week as usize];
+            *all += asked;
+            *at_gates += if is_gate { asked } else { 0 };
             if matches!(kind(number), Kind::LookUp | Kind::Prefix) {
                 learned[quarter(week)] += asked;
             }
@@ -214,6 +220,17 @@ fn a_year_of_twenty_skills_asks_less_and_loosens_no_gate() {
     for (runs, questions) in gates {
         assert_eq!(questions, runs, "{gates:?}");
     }
+    // Week by week: the running sum of the last eight weeks never rises, falls as long as there
+    // is something to learn, and none of that is a gate's.
+    let sums = by_week.windows(SPAN).map(|weeks| {
+        weeks.iter().fold((0, 0), |(all, gates), week| (all + week.0, gates + week.1))
+    });
+    let sums: Vec<(u32, u32)> = sums.collect();
+    println!("questions, and those of gates, in every eight weeks: {sums:?}");
+    assert!(sums.windows(2).all(|pair| pair[1].0 <= pair[0].0), "{sums:?}");
+    assert!(sums.iter().all(|(_, gates)| *gates == sums[0].1), "{sums:?}");
+    let [first, last] = [sums[0], sums[sums.len() - 1]].map(|(all, gates)| all - gates);
+    assert!(2 * last < first, "{sums:?}");
     // An error is asked about once for each thing to learn: one lookup, three prefixes.
     assert_eq!(learned, [1 + 3, 0, 0, 0]);
     // With the answers that count for 30 days, fewer questions for each run than at first.
