@@ -140,6 +140,17 @@ fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
 
 /// The same for a run that ends like this.
 fn killed_until(place: &Place, dice: &mut Dice, end: &str) -> usize {
+    let resume = |run: &str| place.start(&["resume", run, "-q", "--no-input"]);
+    killed_with(place, dice, end, &resume)
+}
+
+/// The same, with another way to take the run up.
+fn killed_with(
+    place: &Place,
+    dice: &mut Dice,
+    end: &str,
+    take_up: &dyn Fn(&str) -> Child,
+) -> usize {
     let mut kills = 0;
     let mut run: Option<String> = None;
     // How long the program takes to start; a busy machine is no reason to
@@ -150,7 +161,7 @@ fn killed_until(place: &Place, dice: &mut Dice, end: &str) -> usize {
         assert!(Instant::now() < give_up, "the run {run:?} does not come to an end");
         let child = match &run {
             None => place.start(&["run", "lines.yaml", "-q"]),
-            Some(run) => place.start(&["resume", run, "-q", "--no-input"]),
+            Some(run) => take_up(run),
         };
         // Long enough to get some steps further, short enough to hit the start too.
         let longest = u64::try_from(start.as_micros() * 2).unwrap() + 60_000;
@@ -296,77 +307,123 @@ fn wanted_kills(usual: usize) -> usize {
     std::env::var("AYE_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// `finally` of a run that fails in the middle: each step of the body and of
-/// `finally` has left one line, in order, and the run failed as it had to.
+/// How the body of a run with `finally` ends: its last step, and what the run becomes.
+const ENDINGS: [(&str, &str); 4] = [
+    ("shell: exit 3", "failed"),
+    ("shell: 'true'", "completed"),
+    // The third attempt succeeds; one that was cut off may count as well.
+    (
+        "shell: 'echo >> tries; [ $(wc -l < tries) -ge 3 ]', retry: { attempts: 3, backoff: 10ms }",
+        "completed",
+    ),
+    // Only a cancel ends it.
+    ("shell: sleep 1h", "cancelled"),
+];
+
+/// `finally` of a run that fails, completes, is tried again or is cancelled: each step of the
+/// body and of `finally` has left one line, in order, and the run ended as it had to.
 #[test]
 fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
     const BODY: usize = 8;
-    let mut text = "name: lines\ncleanup: 10m\nsteps:\n".to_owned();
-    for step in 0..BODY {
-        text.push_str(&format!("  - name: s{step}\n    shell: {}\n", append(step)));
-    }
-    text.push_str("  - { name: fails, shell: exit 3, idempotent: true }\nfinally:\n");
-    for step in BODY..2 * BODY {
-        text.push_str(&format!("  - name: s{step}\n    shell: {}\n", append(step)));
-    }
-    let (mut dice, mut kills) = (Dice(4), 0);
-    while kills < wanted_kills(40) {
+    let lines = |steps: std::ops::Range<usize>| -> String {
+        steps.map(|step| format!("  - name: s{step}\n    shell: {}\n", append(step))).collect()
+    };
+    let (mut dice, mut kills) = (Dice(4), [0; ENDINGS.len()]);
+    for round in 0.. {
+        if kills.iter().sum::<usize>() >= wanted_kills(40) && round >= ENDINGS.len() {
+            break;
+        }
+        let (last, end) = ENDINGS[round % ENDINGS.len()];
         let place = Place::new();
-        place.write("lines.yaml", &text);
-        kills += killed_until(&place, &mut dice, "failed");
-        let expected: String = (0..2 * BODY).map(|step| format!("{step}\n")).collect();
-        assert_eq!(place.read("lines.txt"), expected);
-        let events = place.aye(&["show", "last", "--json"]).ok().json()["events"].clone();
-        let count = |kind: &str| {
+        place.write(
+            "lines.yaml",
+            &format!(
+                "name: lines\ncleanup: 10m\nsteps:\n{}  - {{ name: last, {last}, idempotent: true }}\nfinally:\n{}",
+                lines(0..BODY),
+                lines(BODY..2 * BODY),
+            ),
+        );
+        let events = |run: &str| place.aye(&["show", run, "--json"]).ok().json()["events"].clone();
+        let count = |events: &serde_json::Value, kind: &str| {
             events.as_array().unwrap().iter().filter(|event| event["type"] == kind).count()
         };
-        assert_eq!((count("skill_finishing"), count("skill_failed")), (1, 1), "{events}");
+        // Who cancels is killed too, until how the run ends is decided.
+        let take_up = |run: &str| {
+            let there = place.read("lines.txt").lines().count() >= BODY;
+            let open = end == "cancelled" && count(&events(run), "skill_finishing") == 0;
+            match there && open {
+                true => place.start(&["cancel", run, "-q"]),
+                false => place.start(&["resume", run, "-q", "--no-input"]),
+            }
+        };
+        kills[round % ENDINGS.len()] += killed_with(&place, &mut dice, end, &take_up);
+        let expected: String = (0..2 * BODY).map(|step| format!("{step}\n")).collect();
+        assert_eq!(place.read("lines.txt"), expected, "{end}");
+        let events = events("last");
+        let ended = count(&events, &format!("skill_{end}"));
+        assert_eq!((count(&events, "skill_finishing"), ended), (1, 1), "{events}");
         place.aye(&["audit"]).ok();
     }
+    let ends = ENDINGS.map(|(last, end)| format!("{end} ({last})"));
+    println!("kills: {:?}", ends.iter().zip(kills).collect::<Vec<_>>());
 }
 
 /// Three runs want one name; each is killed again and again, whether it has the
-/// name or waits for it. A step that finds another run at work says so.
+/// name or waits for it. The first completes, the second fails, the third is
+/// cancelled if there is time. A step that finds another run at work says so.
 #[test]
 fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
-    const RUNS: usize = 3;
     const BODY: usize = 4;
     let mut text =
         "name: lines\nconcurrency: one\ninputs: [{ name: who, type: string }]\nsteps:\n".to_owned();
     // From its first step to its last a run has the name: `inside` says whose it is.
     let step = |number: usize| {
         let other = "[ ! -s inside ] || [ \"$(cat inside)\" = $who ] || touch twice";
-        let enter = format!("{other}; echo $who > inside");
+        // Long enough for others to come and to be killed.
+        let enter = format!("{other}; echo $who > inside; sleep 0.03");
         let line = format!("grep -qx $who.{number} lines.txt || echo $who.{number} >> lines.txt");
         match number {
-            n if n + 1 == BODY => format!("{enter}; {line}; rm -f inside"),
+            n if n + 1 == BODY => format!("{enter}; {line}; [ $who != r1 ]"),
             _ => format!("{enter}; {line}"),
         }
     };
+    let env = "idempotent: true, env: { who: '{{ inputs.who }}' }";
     for number in 0..BODY {
         let script = step(number).replace('\'', "''");
-        text.push_str(&format!(
-            "  - name: s{number}\n    shell: '{script}'\n    idempotent: true\n    env: {{ who: '{{{{ inputs.who }}}}' }}\n"
-        ));
+        text.push_str(&format!("  - {{ name: s{number}, shell: '{script}', {env} }}\n"));
     }
-    let (mut dice, mut kills) = (Dice(5), 0);
+    // However it ends, it is not inside any more when the next one may enter.
+    let leave = "[ \"$(cat inside)\" != $who ] || rm -f inside";
+    text.push_str(&format!("finally:\n  - {{ name: leave, shell: '{leave}', {env} }}\n"));
+    let (mut dice, mut kills, mut rounds, mut cancelled) = (Dice(5), 0, 0, 0);
     while kills < wanted_kills(40) {
         let place = Place::new();
         place.write("lines.yaml", &text);
         place.write("lines.txt", "");
-        kills += several_killed_to_the_end(&place, RUNS, &mut dice);
+        let (killed, ends) = several_killed_to_the_end(&place, &mut dice);
+        kills += killed;
+        rounds += 1;
+        assert_eq!((ends[0].as_str(), ends[1].as_str()), ("completed", "failed"));
         assert!(!place.work().join("twice").exists(), "two runs had the name");
         one_at_a_time(&place);
-        let mut lines: Vec<String> = place.read("lines.txt").lines().map(str::to_owned).collect();
-        lines.sort();
-        let expected = |run: usize| (0..BODY).map(move |step| format!("r{run}.{step}"));
-        assert_eq!(lines, (0..RUNS).flat_map(expected).collect::<Vec<_>>());
+        let lines = place.read("lines.txt");
+        for (run, end) in ends.iter().enumerate() {
+            let of_run = lines.lines().filter(|line| line.starts_with(&format!("r{run}.")));
+            let all: String = (0..BODY).map(|step| format!("r{run}.{step}\n")).collect();
+            let has: String = of_run.map(|line| format!("{line}\n")).collect();
+            cancelled += usize::from(end == "cancelled");
+            match end.as_str() {
+                "cancelled" => assert!(all.starts_with(&has), "{lines}"),
+                _ => assert_eq!(has, all),
+            }
+        }
         place.aye(&["audit"]).ok();
     }
+    println!("{kills} kills in {rounds} rounds of three runs, {cancelled} of them cancelled");
 }
 
 /// The journal says the same: a name is taken when nobody has it, and by who has
-/// it until that run ends.
+/// it until that run ends. A run that ends while it waits has none.
 fn one_at_a_time(place: &Place) {
     let db = place.journal_db();
     let mut query = db.prepare("SELECT run, type FROM events ORDER BY id").unwrap();
@@ -376,16 +433,17 @@ fn one_at_a_time(place: &Place) {
         match kind.as_str() {
             "concurrency_acquired" => assert_eq!(holder.replace(run), None, "it was not free"),
             "step_started" => assert_eq!(holder.as_ref(), Some(&run), "without the name"),
-            "skill_completed" => assert_eq!(holder.take(), Some(run)),
+            "skill_completed" | "skill_failed" => assert_eq!(holder.take(), Some(run)),
+            "skill_cancelled" if holder.as_ref() == Some(&run) => holder = None,
             _ => {}
         }
     }
     assert_eq!(holder, None, "nobody has it in the end");
 }
 
-/// Drives several runs at once, kills one of their processes at random moments
-/// and takes its run up again, until all have completed. Says how often.
-fn several_killed_to_the_end(place: &Place, runs: usize, dice: &mut Dice) -> usize {
+/// Drives three runs at once, kills one of their processes at random moments
+/// and takes its run up again, until all have ended. Says how often, and how they ended.
+fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> (usize, [String; 3]) {
     let run_of = |who: &str| -> Option<(String, String)> {
         let listed = place.aye(&["runs", "--json"]).ok().json();
         listed.as_array().unwrap().iter().find_map(|row| {
@@ -395,46 +453,47 @@ fn several_killed_to_the_end(place: &Place, runs: usize, dice: &mut Dice) -> usi
                 .then(|| (run, row["status"].as_str().unwrap().to_owned()))
         })
     };
-    let start = |who: &str| match run_of(who) {
+    let start = |who: &str, dice: &mut Dice| match run_of(who) {
         None => place.start(&["run", "lines.yaml", "-q", "-i", &format!("who={who}")]),
+        // One that is being cancelled already is not cancelled again.
+        Some((run, _)) if who == "r2" && dice.below(2) == 0 => {
+            let shown = place.aye(&["show", &run, "--json"]).ok().json();
+            let is = |event: &serde_json::Value| event["type"] == "skill_finishing";
+            match shown["events"].as_array().unwrap().iter().any(is) {
+                true => place.start(&["resume", &run, "-q", "--no-input"]),
+                false => place.start(&["cancel", &run, "-q"]),
+            }
+        }
         Some((run, _)) => place.start(&["resume", &run, "-q", "--no-input"]),
     };
-    let mut left: Vec<(String, Child)> = (0..runs)
-        .map(|run| {
-            let who = format!("r{run}");
-            let child = start(&who);
-            (who, child)
-        })
-        .collect();
-    let (mut kills, give_up) = (0, Instant::now() + PATIENCE);
+    let mut ends = [const { String::new() }; 3];
+    let mut left: Vec<(usize, Child)> =
+        (0..ends.len()).map(|run| (run, start(&format!("r{run}"), dice))).collect();
+    let (mut kills, give_up) = (0_usize, Instant::now() + PATIENCE);
     while !left.is_empty() {
-        assert!(
-            Instant::now() < give_up,
-            "stuck: {:?}",
-            left.iter().map(|(w, _)| w).collect::<Vec<_>>()
-        );
-        std::thread::sleep(Duration::from_micros(dice.below(120_000)));
+        let stuck = || left.iter().map(|(run, _)| run).collect::<Vec<_>>();
+        assert!(Instant::now() < give_up, "stuck: {:?}", stuck());
+        // Longer each time: on a slow machine they get somewhere too.
+        let longest = 80_000 + 8_000 * u64::try_from(kills).unwrap();
+        std::thread::sleep(Duration::from_micros(dice.below(longest)));
         let victim = usize::try_from(dice.below(left.len() as u64)).unwrap();
-        let (who, mut child) = left.swap_remove(victim);
+        let (run, mut child) = left.swap_remove(victim);
         if child.try_wait().unwrap().is_none() && dice.below(4) > 0 {
             kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
             kills += 1;
         } else if child.try_wait().unwrap().is_none() {
-            left.push((who, child));
+            left.push((run, child));
             continue;
         }
+        let who = format!("r{run}");
         match run_of(&who) {
-            Some((_, status)) if status == "completed" => {}
-            Some((_, status)) if ["failed", "cancelled"].contains(&status.as_str()) => {
-                panic!("the run of {who} {status}")
+            Some((_, end)) if ["completed", "failed", "cancelled"].contains(&end.as_str()) => {
+                ends[run] = end;
             }
-            _ => {
-                let child = start(&who);
-                left.push((who, child));
-            }
+            _ => left.push((run, start(&who, dice))),
         }
     }
-    kills
+    (kills, ends)
 }
 
 #[test]
