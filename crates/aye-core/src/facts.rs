@@ -51,6 +51,8 @@ word_enum! {
         Unsettled = "unsettled",
         /// From the host only: this input of the skill is a secret.
         SecretInput = "secret_input",
+        /// From the host only: a step inside the skill destroys something, or may.
+        Destructive = "destructive",
         /// From the host only: something that a yes does not cover.
         NotCovered = "not_covered",
     }
@@ -72,6 +74,7 @@ impl FactKind {
             | Self::Tool
             | Self::Unsettled
             | Self::SecretInput
+            | Self::Destructive
             | Self::NotCovered => true,
         }
     }

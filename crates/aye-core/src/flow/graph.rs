@@ -1,6 +1,7 @@
 //! The graph and how a skill becomes one.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -193,6 +194,19 @@ impl Flow {
     /// Whether a node belongs to `finally`.
     pub fn is_in_finally(&self, node: NodeId) -> bool {
         node >= self.finally
+    }
+
+    /// The nodes that run only if this one does: its `then`, and the commands that guard it.
+    pub fn belongs_to(&self, node: NodeId) -> Range<NodeId> {
+        let (false, Some(past)) = (self.is_in_finally(node), self.nodes[node].routes.skipped)
+        else {
+            return node + 1..node + 1;
+        };
+        match (&self.skill.body, past) {
+            (Body::Steps(_), Target::Step(past)) => node + 1..past,
+            (Body::Steps(_), _) => node + 1..self.finally,
+            (Body::States { .. }, _) => node + 1..node + 1,
+        }
     }
 
     /// The nodes of the body: without `finally`.

@@ -48,16 +48,15 @@ impl Machine {
                 action: choice.action,
             });
         }
-        let Follows { command: follows, mut words, destructive, coverage, unknown } = match purpose
-        {
+        let followed = match purpose {
             Purpose::Gate => {
                 let (line, words) = self.command_line(step, &scope)?;
                 let command = (!line.is_empty()).then_some(line);
                 let mut coverage = Coverage::default();
                 self.cover(step, &scope, (None, None), &mut coverage)?;
                 let coverage = Some(coverage);
-                let destructive = step.destructive;
-                Follows { command, words, destructive, coverage, ..Follows::default() }
+                let (destructive, unseen) = (step.destroys(), step.holds_a_skill());
+                Follows { command, words, destructive, coverage, unseen, ..Follows::default() }
             }
             Purpose::Ask => {
                 let follows = self.what_follows(step, ask, &scope);
@@ -65,6 +64,8 @@ impl Machine {
             }
             Purpose::Recover => Follows { destructive: step.destructive, ..Follows::default() },
         };
+        let Follows { command: follows, mut words, destructive, coverage, unknown, unseen } =
+            followed;
         let title = match &ask.title {
             Some(title) => show(title)?,
             None => ask.kind.usual_title().to_owned(),
@@ -88,7 +89,7 @@ impl Machine {
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
-            remember: ask.remember && !destructive && unknown.is_empty(),
+            remember: ask.remember && !destructive && !unseen && unknown.is_empty(),
             ai_assist: ask.ai_assist,
             destructive: destructive || self.may_destroy(&step.name),
             follows,
@@ -130,14 +131,17 @@ impl Machine {
         }
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
-            let Covered { facts, not_covered } = match self.covered(coverage, &seen, world) {
+            let covered = match self.covered(coverage, &seen, world) {
                 Ok(covered) => covered,
                 Err(inspection) => return Ok(Posed::Inspect(inspection)),
             };
+            let Covered { facts, not_covered, destructive } = covered;
             question.not_covered.splice(..0, not_covered);
             question.outside = self.kept_outside(seen);
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();
-            question.remember &= facts.iter().all(|fact| fact.kind != FactKind::Unsettled);
+            let settled = facts.iter().all(|fact| fact.kind != FactKind::Unsettled);
+            question.remember &= settled && !destructive;
+            question.destructive |= destructive;
             question.facts = Some(facts);
         }
         if question.remember {

@@ -54,12 +54,19 @@ impl Coverage {
     pub(super) fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
+
+    /// Whether what this step does is a part of it.
+    pub(super) fn has(&self, step: &str) -> bool {
+        self.facts.iter().any(|fact| fact.step.as_deref() == Some(step))
+    }
 }
 
 /// Everything that decides, with what the host saw.
 pub(super) struct Covered {
     pub(super) facts: Vec<Fact>,
     pub(super) not_covered: Vec<String>,
+    /// A skill that would run destroys something, or may.
+    pub(super) destructive: bool,
 }
 
 impl Machine {
@@ -214,6 +221,7 @@ impl Machine {
         let (mut facts, notes): (Vec<Fact>, Vec<Fact>) =
             facts.into_iter().partition(|fact| fact.kind != FactKind::NotCovered);
         let mut not_covered: Vec<String> = notes.into_iter().map(|note| note.value).collect();
+        let mut destructive = false;
         match &self.inspected {
             _ if looks.is_empty() => {}
             None => return Err(Box::new(Inspection { at: self.clock(world), looks })),
@@ -226,6 +234,7 @@ impl Machine {
                             }
                         }
                         FactKind::SecretInput => hide_input(&mut facts, &fact),
+                        FactKind::Destructive => destructive = true,
                         _ => facts.push(fact),
                     }
                 }
@@ -240,7 +249,7 @@ impl Machine {
                 fact.value = fact.value.replace(secret, HIDDEN);
             }
         }
-        Ok(Covered { facts, not_covered })
+        Ok(Covered { facts, not_covered, destructive })
     }
 
     /// What of the outside can be kept as it is: what must not be written down

@@ -1,5 +1,6 @@
 //! What an answer leads to, and what a remembered one is bound to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,8 +9,8 @@ use crate::digest::digest;
 use crate::flow::{self, NodeId, Route, Target};
 use crate::journal::StepOutcome;
 use crate::question::{Channel, Purpose, Question};
-use crate::skill::{Ask, AskKind, Choice, ChoiceAction, Step};
-use crate::text::{self, Scope};
+use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, Step};
+use crate::text::{self, Scope, TextError};
 
 use super::ask::with_details;
 use super::covers::Coverage;
@@ -28,6 +29,16 @@ pub(super) struct Follows {
     pub(super) coverage: Option<Coverage>,
     /// Steps for which that is not known yet: the yes is not remembered.
     pub(super) unknown: Vec<String>,
+    /// A skill runs later that nobody looks at now: the yes is not remembered.
+    pub(super) unseen: bool,
+}
+
+impl Follows {
+    /// Whether what a step does is looked at.
+    fn covers(&self, step: &str) -> bool {
+        let unknown = self.unknown.iter().any(|name| name == step);
+        unknown || self.coverage.as_ref().is_some_and(|coverage| coverage.has(step))
+    }
 }
 
 /// The next step that acts.
@@ -62,6 +73,7 @@ impl Machine {
         };
         let mut coverage = Coverage::default();
         let output = self.output_name(&step.name);
+        let users = self.users(step);
         for answer in &answers {
             let next = self.comes_next(step, answer, scope.clone());
             follows.destructive |= next.destructive;
@@ -70,22 +82,21 @@ impl Machine {
             let leads = (answers.len() > 1).then_some(answer.value.as_str());
             for (at, node) in self.flow.nodes.iter().enumerate() {
                 let other = &node.step;
-                let uses = other.name != step.name
-                    && (flow::reads(other, &output) || flow::reads_outcome(other, &step.name));
-                if !uses && next.step != Some(at) || !other.action.acts() {
+                let follows_it = users.contains(&at) || next.step == Some(at);
+                if !follows_it || !other.action.acts() {
                     continue;
                 }
-                let holds =
-                    other.condition.as_ref().map(|condition| text::holds(condition, &scope));
-                if holds == Some(Ok(false)) {
+                let holds = self.would_run(at, &scope);
+                if holds == Ok(false) {
                     continue;
                 }
-                follows.destructive |= other.destructive;
+                follows.destructive |= other.destroys();
+                follows.unseen |= other.holds_a_skill();
                 // A gate of its own shows it, and is bound to it.
                 if other.confirmation.is_some() {
                     continue;
                 }
-                let known = !matches!(holds, Some(Err(_)));
+                let known = holds.is_ok();
                 let of = (Some(other.name.as_str()), leads);
                 let told = known && self.cover(other, &scope, of, &mut coverage).is_ok();
                 if !told && !follows.unknown.contains(&other.name.value) {
@@ -94,7 +105,87 @@ impl Machine {
             }
         }
         follows.coverage = Some(coverage).filter(|coverage| !coverage.is_empty());
+        // A no would have kept all of these from running.
+        for at in self.comes_later(step, &answers) {
+            let later = &self.flow.nodes[at].step;
+            if later.confirmation.is_none() && !follows.covers(&later.name) {
+                follows.destructive |= later.destroys();
+                follows.unseen |= matches!(later.action, Action::Skill { .. });
+                follows.unseen |= later.holds_a_skill();
+            }
+        }
         follows
+    }
+
+    /// Every step that uses the answer to this one: reads it, runs only with a step that
+    /// does, or reads what such a step gives.
+    fn users(&self, step: &Step) -> BTreeSet<NodeId> {
+        let nodes = &self.flow.nodes;
+        let mut names = vec![(self.output_name(&step.name), step.name.value.clone())];
+        let mut users: BTreeSet<NodeId> = self
+            .flow
+            .find(&step.name)
+            .map(|at| self.flow.belongs_to(at))
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut looked_at = 0;
+        while looked_at < names.len() {
+            let (output, name) = names[looked_at].clone();
+            looked_at += 1;
+            for (at, node) in nodes.iter().enumerate() {
+                let other = &node.step;
+                let uses = other.name.value != step.name.value
+                    && (flow::reads(other, &output) || flow::reads_outcome(other, &name));
+                if uses {
+                    users.insert(at);
+                    users.extend(self.flow.belongs_to(at));
+                }
+            }
+            for at in &users {
+                let name = &nodes[*at].step.name;
+                if !names.iter().any(|(_, known)| *known == name.value) {
+                    names.push((self.output_name(name), name.value.clone()));
+                }
+            }
+        }
+        users
+    }
+
+    /// Whether the conditions of a step and of those that it belongs to hold.
+    fn would_run(&self, at: NodeId, scope: &Scope) -> Result<bool, TextError> {
+        let around = (0..at).filter(|outer| self.flow.belongs_to(*outer).contains(&at));
+        for one in around.chain([at]) {
+            if let Some(condition) = &self.flow.nodes[one].step.condition
+                && !text::holds(condition, scope)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The steps that may run after one of these answers to this one; `finally` runs anyhow.
+    fn comes_later(&self, step: &Step, answers: &[&Choice]) -> BTreeSet<NodeId> {
+        let mut later = BTreeSet::new();
+        let Some(here) = self.flow.find(&step.name) else { return later };
+        let outcome = StepOutcome::Success;
+        let routes = answers.iter().map(|yes| self.flow.route(here, &outcome, Some(&yes.value)));
+        let first = routes.filter_map(|route| match route {
+            Route::To(target) => Some(target),
+            _ => None,
+        });
+        let mut from: Vec<Target> = first.collect();
+        while let Some(target) = from.pop() {
+            if let Target::Step(next) = target
+                && !self.flow.is_in_finally(next)
+                && later.insert(next)
+            {
+                let routes = self.flow.nodes[next].routes.labelled();
+                from.extend(routes.into_iter().map(|(_, target)| target));
+            }
+        }
+        later
     }
 
     /// The step that an answer leads to, if it is the next thing that happens,
@@ -117,7 +208,7 @@ impl Machine {
             match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
                 Some(Ok(false)) => (at, outcome) = (Some(next), StepOutcome::Skipped),
                 Some(Err(_)) => {
-                    let destructive = next_step.destructive;
+                    let destructive = next_step.destroys();
                     return Next { step: Some(next), destructive, ..Next::default() };
                 }
                 // A gate of its own shows it, and is bound to it.
@@ -125,7 +216,7 @@ impl Machine {
                 Some(Ok(true)) | None => {
                     let (line, words) = self.command_line(next_step, &scope).unwrap_or_default();
                     let command = (!line.is_empty()).then_some(line);
-                    let destructive = next_step.destructive;
+                    let destructive = next_step.destroys();
                     return Next { step: Some(next), command, words, destructive };
                 }
             }
@@ -164,7 +255,7 @@ impl Machine {
             }
             Purpose::Ask => {
                 let follows = self.what_follows(step, ask, &open);
-                if !follows.unknown.is_empty() || follows.destructive {
+                if !follows.unknown.is_empty() || follows.destructive || follows.unseen {
                     return None;
                 }
                 follows.coverage.map(Coverage::into_facts).unwrap_or_default()

@@ -342,6 +342,24 @@ pub enum Action {
     Note,
 }
 
+impl Step {
+    /// Whether it, a step inside it or one that belongs to it destroys something. What a
+    /// skill that it runs does is not seen here.
+    pub fn destroys(&self) -> bool {
+        self.destructive || self.inside().any(Self::destroys)
+    }
+
+    /// Whether a step inside it, or one that belongs to it, runs a skill.
+    pub fn holds_a_skill(&self) -> bool {
+        let runs = |step: &Self| matches!(step.action, Action::Skill { .. });
+        self.inside().any(|step| runs(step) || step.holds_a_skill())
+    }
+
+    fn inside(&self) -> impl Iterator<Item = &Self> {
+        self.action.body().iter().chain(&self.then)
+    }
+}
+
 /// Steps for each item of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForEach {

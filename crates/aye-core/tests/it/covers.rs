@@ -14,8 +14,8 @@ use aye_core::skill::{Action, Ask, ForEach, OnError, Retry, RetryOn, Skill, Step
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, answer_of, asking, choose, command, confirm, gated, on_error, program, step, steps, t,
-    when,
+    Run, answer_of, asking, choose, command, confirm, gated, note, on_error, program, step, steps,
+    t, when,
 };
 
 fn script() -> Step {
@@ -241,6 +241,36 @@ fn a_question_covers_every_step_that_uses_its_answer() {
         }
         assert_eq!(run.tail(1), ["a start"]);
     }
+}
+
+#[test]
+fn a_question_covers_what_belongs_to_a_step_that_uses_its_answer() {
+    let noted = Step { then: vec![script()], ..when(note("b"), "ok == 'yes'") };
+    let own = Step { then: vec![command("between"), script()], ..asking("ok", confirm("go?")) };
+    for skill in [steps([asking("ok", confirm("go?")), command("between"), noted]), steps([own])] {
+        let mut run = begun(skill);
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["between start"]);
+        run.names.set("file.deploy.sh", "two");
+        run.exit(0);
+        assert_eq!(run.tail(1), ["a ask gate"]);
+    }
+}
+
+#[test]
+fn what_a_copy_of_the_answer_decides_is_not_covered_and_that_is_said() {
+    let ask = Ask { remember: true, ..confirm("go?") };
+    let copy = step(
+        "copy",
+        Action::Compute {
+            code: "result = ok".to_owned().into(),
+            python: false,
+            reads_files: false,
+        },
+    );
+    let run = begun(steps([asking("ok", ask), copy, when(script(), "copy == 'yes'")]));
+    assert!(!run.question().remember);
+    assert_eq!(run.question().not_covered, ["`a`: what it does is not known yet"]);
 }
 
 #[test]

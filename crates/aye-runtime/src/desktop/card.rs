@@ -352,6 +352,7 @@ fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
         | FactKind::Value
         | FactKind::Unsettled
         | FactKind::SecretInput
+        | FactKind::Destructive
         | FactKind::NotCovered
         | FactKind::Other(_) => true,
     };

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use aye_core::facts::{Fact, FactKind, Inspected, Look, Subject};
+use aye_core::flow::Flow;
 use aye_core::input::Input;
 use aye_core::secrets::Text;
-use aye_core::skill::InputType;
+use aye_core::skill::{Action, InputType};
 use aye_process::Spec;
 
 use crate::error::Error;
@@ -15,6 +16,9 @@ use crate::skills::Reach;
 
 use super::drive::Driver;
 use super::lane::LaneId;
+
+/// How many skills inside each other are looked at.
+const DEEPEST: u32 = 8;
 
 impl Driver<'_> {
     /// Looks at what a lane wants to have looked at, and tells it.
@@ -94,9 +98,31 @@ impl Driver<'_> {
                 let fact = Fact::new(FactKind::Skill, None, &source.file);
                 let facts = [fact.with_digest(source.digest)];
                 let note = Fact::new(FactKind::NotCovered, None, &note);
-                facts.into_iter().chain(secret).chain([note]).collect()
+                let destroys = self.may_destroy(&flow, &source.file, DEEPEST);
+                let destroys = destroys.then(|| Fact::new(FactKind::Destructive, None, ""));
+                facts.into_iter().chain(secret).chain([note]).chain(destroys).collect()
             }
         }
+    }
+
+    /// Whether a skill has a step that destroys something, or runs one of which that is
+    /// not certain.
+    fn may_destroy(&self, flow: &Flow, file: &str, deepest: u32) -> bool {
+        let steps = flow.nodes.iter().map(|node| &node.step);
+        let repairs = flow.skill.heal.iter().map(|rule| &rule.repair);
+        steps.chain(repairs).any(|step| {
+            let runs = match &step.action {
+                Action::Skill { skill, .. } => {
+                    // A name that a template gives is not found.
+                    let found = self.parts.skills.load(skill, Path::new(file), Reach::AnyFile);
+                    found.ok().filter(|_| deepest > 0).is_none_or(|(flow, source)| {
+                        self.may_destroy(&flow, &source.file, deepest - 1)
+                    })
+                }
+                _ => false,
+            };
+            runs || step.destroys() || step.holds_a_skill()
+        })
     }
 
     fn invocation(&mut self, spec: &Spec, has_secrets: bool, workspace: &Path) -> Vec<Fact> {

@@ -192,3 +192,80 @@ fn what_was_remembered_by_an_older_version_is_asked_once_more() {
     let alone = question_digest(&Question { recall: None, ..asked });
     assert_eq!(of(&bound.to_string()), alone);
 }
+
+/// What destroys something is asked about each time, wherever it hides.
+#[test]
+fn nothing_that_destroys_is_answered_from_memory() {
+    const ASK: &str = "name: ok, confirm: { message: 'Go?', remember: true, timeout: 0 }";
+    const DROP: &str = "command: echo, args: ['{{ inputs.target }}'], destructive: true";
+    let drop = |more: &str| format!("{{ name: drop, {DROP}{more} }}");
+    let inside = "{ name: act, skill: inner.yaml }";
+    let outer = "{ name: act, skill: outer.yaml }";
+    let asked = format!("{{ {ASK} }}");
+    let gate = |step: &str| format!("{{ {step}, {GATE} }}");
+    let shapes = [
+        gate("name: act, skill: inner.yaml"),
+        gate("name: act, skill: outer.yaml"),
+        gate("name: act, skill: calls.yaml"),
+        gate(&format!("name: act, foreach: [1], steps: [{}]", drop(""))),
+        gate("name: act, foreach: [1], steps: [{ name: in, skill: inner.yaml }]"),
+        format!("{asked}, {inside}"),
+        format!("{asked}, {{ name: between, command: 'true' }}, {outer}"),
+        format!("{asked}, {{ name: act, foreach: [1], steps: [{}] }}", drop("")),
+        format!(
+            "{asked}, {{ name: act, description: hey, condition: ok == 'proceed', then: [{}] }}",
+            drop("")
+        ),
+        format!("{{ {ASK}, then: [{{ name: one, command: 'true' }}, {}] }}", drop("")),
+        format!(
+            "{asked}, {{ name: pass, compute: result = ok }}, {}",
+            drop(", condition: pass == 'proceed'")
+        ),
+        format!("{asked}, {{ name: between, command: 'true' }}, {}", drop("")),
+    ];
+    let place = Place::new();
+    place.write("aye.toml", "[tools.wipe]\ncommand = ['echo', '{{ what }}']\ndestructive = true\n");
+    place.write(
+        "inner.yaml",
+        "name: inner\nsteps: [{ name: a, command: echo, destructive: true }]\n",
+    );
+    place.write("outer.yaml", "name: outer\nsteps: [{ name: a, skill: inner.yaml }]\n");
+    place
+        .write("calls.yaml", "name: calls\nsteps: [{ name: a, tool: wipe, args: { what: it } }]\n");
+    place.aye(&["trust", "--yes"]).ok();
+    for (n, shape) in shapes.iter().enumerate() {
+        let file = format!("s{n}.yaml");
+        let name = format!("name: s{n}\ninputs: [{{ name: target, default: stage }}]\n");
+        place.write(&file, &format!("{name}steps: [{shape}]\n"));
+        let ran = place.aye(&["run", &file, "--no-input"]);
+        assert_eq!(ran.code, 6, "{shape}: {}", ran.all());
+        let question = place.aye(&["inbox", "--json"]).ok().json()[0].clone();
+        assert_eq!(question["details"]["remember"], false, "{shape}: {question}");
+        let id = question["question"].as_str().unwrap();
+        place.aye(&["answer", id, "proceed", "--remember", "--resume"]);
+        place.aye(&["cancel", "last"]);
+        let again = place.aye(&["run", &file, "-i", "target=production", "--no-input"]);
+        assert_eq!(again.code, 6, "{shape}: {}", again.all());
+        place.aye(&["cancel", "last"]).ok();
+    }
+}
+
+/// What only a copy of the answer decides is not answered from memory either.
+#[test]
+fn a_yes_is_not_for_another_target_through_a_second_step() {
+    for act in [
+        "{ name: pass, compute: result = ok }, { name: act, command: echo, args: ['{{ inputs.target }}'], condition: pass == 'proceed' }",
+        "{ name: first, command: 'true', condition: ok == 'proceed' }, { name: act, command: echo, args: ['{{ inputs.target }}'], condition: \"steps.first.status == 'completed'\" }",
+        "{ name: note, description: hey, condition: ok == 'proceed', then: [{ name: act, command: echo, args: ['{{ inputs.target }}'] }] }",
+    ] {
+        let place = Place::new();
+        let ask = "{ name: ok, confirm: { message: 'Go?', remember: true, timeout: 0 } }";
+        place.write("s.yaml", &format!("{TARGET}steps: [{ask}, {act}]\n"));
+        assert_eq!(place.aye(&["run", "s.yaml"]).code, 6, "{act}");
+        let id = place.aye(&["inbox", "--json"]).ok().json()[0]["question"].clone();
+        place.aye(&["answer", id.as_str().unwrap(), "proceed", "--remember", "--resume"]);
+        place.aye(&["cancel", "last"]);
+        let other = place.aye(&[&["run", "s.yaml"], &PRODUCTION[..]].concat());
+        assert_eq!(other.code, 6, "{act}: {}", other.all());
+    }
+}
