@@ -94,7 +94,7 @@ pub use salient_line::{around_values, pattern_of};
 pub use similar::{SAME, similarity};
 pub use state::{
     Operation, Provenance, StateChange, StateKey, Told as ToldByState, ToldFix, View,
-    is_builtin_tool, is_function, query as query_state,
+    is_builtin_tool, is_function, no_function, query as query_state,
 };
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};

@@ -10,6 +10,7 @@ use aye_core::span::Span;
 use aye_core::text::BUILT_IN;
 
 use crate::compute::{self, Block, ComputeError};
+use crate::memory::{is_function, no_function};
 
 /// What cannot be read in the compute steps of a flow, or is sure to fail. It is said by `until`.
 pub(super) fn check(flow: &Flow, text: &str, until: Instant) -> Vec<Diagnostic> {
@@ -55,6 +56,7 @@ impl Blocks<'_> {
             found.extend(self.text_as_number(step, &block, code.span));
             found.extend(self.unknown_name(step, &block, code.span, known));
             found.extend(self.hidden_result(step, &block, code.span, known));
+            found.extend(self.unknown_function(step, &block, code.span));
         }
     }
 
@@ -141,6 +143,15 @@ impl Blocks<'_> {
         let message = words(step, &format!("`{name}` is not the result of step `{name}`"));
         let said = self.placed(Diagnostic::error("built-in-name", message), span, found.place);
         Some(said.hint(format!("add `output: {name}_result` to the step and use `{name}_result`")))
+    }
+
+    /// A function that `memory` does not have: the block fails where it calls it.
+    fn unknown_function(&self, step: &Step, block: &Block, span: Span) -> Option<Diagnostic> {
+        let function = |dotted: &str| dotted.strip_prefix("memory.").map(str::to_owned);
+        let unknown = |dotted: &str| function(dotted).is_some_and(|name| !is_function(&name));
+        let found = compute::first_use(block, &unknown)?;
+        let message = words(step, &no_function(&function(&found.name)?));
+        Some(self.placed(Diagnostic::warning("unknown-function", message), span, found.place))
     }
 
     fn placed(&self, diagnostic: Diagnostic, block: Span, error: ComputeError) -> Diagnostic {

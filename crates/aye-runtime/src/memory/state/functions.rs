@@ -11,7 +11,7 @@ use super::path;
 use super::signature::{Function as F, Given, bind};
 use super::view::{ToldFix, View};
 
-pub use super::signature::{is_builtin_tool, is_function};
+pub use super::signature::{is_builtin_tool, is_function, no_function};
 
 /// What people work on.
 const CURRENT_WORK: &str = "current_work";

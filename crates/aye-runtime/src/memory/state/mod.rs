@@ -23,7 +23,7 @@ mod told;
 mod view;
 
 pub use file::{Provenance, StateChange};
-pub use functions::{is_builtin_tool, is_function};
+pub use functions::{is_builtin_tool, is_function, no_function};
 pub use key::StateKey;
 pub use operation::Operation;
 pub use path::query;

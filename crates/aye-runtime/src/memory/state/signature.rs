@@ -158,20 +158,23 @@ pub fn is_builtin_tool(name: &str) -> bool {
     TOOLS.contains(&name)
 }
 
+/// What is said of a function that `memory` does not have.
+pub fn no_function(name: &str) -> String {
+    let all = || ALL.iter().flat_map(|one| one.names.iter().copied());
+    let hint = match did_you_mean(name, all()) {
+        Some(near) => format!("did you mean `memory.{near}`?"),
+        None => format!("it has {}", quote_list(ALL.iter().map(|one| one.names[0]), "and")),
+    };
+    format!("`memory` has no function {}; {hint}", quote(name))
+}
+
 /// The function that is meant, with its arguments.
 pub(super) fn bind(
     name: &str,
     args: &[Value],
     named: &Map<String, Value>,
 ) -> Result<(Function, Given), String> {
-    let Some(signature) = find(name) else {
-        let all = || ALL.iter().flat_map(|one| one.names.iter().copied());
-        let hint = match did_you_mean(name, all()) {
-            Some(near) => format!("did you mean `memory.{near}`?"),
-            None => format!("it has {}", quote_list(ALL.iter().map(|one| one.names[0]), "and")),
-        };
-        return Err(format!("`memory` has no function {}; {hint}", quote(name)));
-    };
+    let Some(signature) = find(name) else { return Err(no_function(name)) };
     let names: Vec<&str> = signature.args.iter().map(|arg| first(arg)).collect();
     let takes = || match names.as_slice() {
         [] => "it takes no arguments".to_owned(),

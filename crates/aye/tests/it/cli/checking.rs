@@ -304,6 +304,21 @@ fn modules_that_the_sandbox_lacks_are_named() {
 }
 
 #[test]
+fn a_function_that_memory_does_not_have_is_warned_about() {
+    let place = Place::new();
+    let skill = |code: &str| format!("name: c\nsteps:\n  - name: a\n    compute: {code}\n");
+    place.write("c.yaml", &skill("result = memory.wirte('x', 1)"));
+    let ran = place.aye(&["check", "c.yaml"]);
+    assert!(ran.stdout.contains("warning[unknown-function]"), "{}", ran.all());
+    assert!(ran.stdout.contains("did you mean `memory.write`?"), "{}", ran.all());
+    for code in ["result = memory.write_memory('x', {})", "result = (lambda memory: memory.x)(1)"] {
+        place.write("c.yaml", &skill(code));
+        let ran = place.aye(&["check", "c.yaml"]);
+        assert!(!ran.stdout.contains("unknown-function"), "{code}: {}", ran.all());
+    }
+}
+
+#[test]
 fn a_block_that_compares_what_a_program_printed_with_a_number_is_warned_about() {
     let place = Place::new();
     let skill = |code: &str| {
