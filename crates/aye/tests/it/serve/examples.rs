@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::client::Served;
 
-const PAGE: &str = include_str!("../../../../../docs/reference/server.md");
+pub(super) const PAGE: &str = include_str!("../../../../../docs/reference/server.md");
 
 const RELEASE: &str = "
 inputs: [ { name: commit, type: string, default: none } ]

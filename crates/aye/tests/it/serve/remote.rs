@@ -8,6 +8,7 @@ use crate::cli::harness::{AYE, Place};
 use crate::needs;
 
 use super::client::GATE;
+use super::examples::PAGE;
 
 /// Runs a script in a place, with the program as `$AYE`; what it printed. Nothing without
 /// the rights to have namespaces.
@@ -31,6 +32,11 @@ fn scripted(place: &Place, apart: &[&str], script: &str) -> Option<String> {
     let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(ran.status.success(), "{printed}{errors}");
     Some(printed)
+}
+
+/// The command of `docs/reference/server.md` that begins like this, as it stands there.
+fn documented(start: &str) -> &'static str {
+    PAGE.lines().find(|line| line.starts_with(start)).expect(start)
 }
 
 fn project() -> Place {
@@ -73,18 +79,21 @@ print(heard.split(b"\r\n")[0].decode())
 fn people_reach_it_from_other_machines_encrypted() {
     let place = project();
     place.write("first.py", SOCKET);
+    let curl = documented("curl --cacert");
     let script = format!(
         r#"{SERVE}
         ip link set lo up; ip addr add 192.0.2.7/32 dev lo; ip addr add 192.0.2.8/32 dev lo
         "$AYE" people add ann --rights answer,start,read --json > ann.json
         ann=$(jq -r .token ann.json)
-        serve --listen 192.0.2.7:0 --remote --tls-self-signed
+        serve --listen 192.0.2.7:8740 --remote --tls-self-signed
         crt=$(jq -r .certificate first.json); port=${{url##*:}}
         echo "address ${{url%:*}}"
         echo "link $("$AYE" people link ann | sed "s/:$port/:PORT/;s/=.*/=SECRET/")"
         there() {{ status --cacert "$crt" --interface 192.0.2.8 "$@"; }}
         as() {{ echo "Authorization: Bearer $1"; }}
         echo "person $(there -H "$(as "$ann")" "$url/api/v1/runs")"
+        cp "$crt" serve.crt; token=$ann
+        echo "as documented $({curl} -sS | jq -c .runs)"
         echo "nobody $(there "$url/api/v1/runs")"
         echo "wrong $(there -H "$(as wrong)" "$url/api/v1/runs")"
         echo "account there $(there -H "$(as "$own")" "$url/api/v1/runs")"
@@ -117,6 +126,7 @@ fn people_reach_it_from_other_machines_encrypted() {
     let expected = "address https://192.0.2.7
 link https://192.0.2.7:PORT/#signin=SECRET
 person 200
+as documented []
 nobody 401
 wrong 401
 account there 403
@@ -180,20 +190,24 @@ fn nobody_else_reaches_it_by_accident() {
 #[test]
 fn another_account_of_this_machine_is_who_the_kernel_says() {
     let place = project();
+    let (install, curl) = (documented("install -d"), documented("curl --unix-socket"));
     let script = format!(
         r#"{SERVE}
         {{ cat /etc/passwd; echo 'aye-ann:x:4321:4321::/:/bin/sh'; }} > passwd
         mount --bind passwd /etc/passwd
-        shared=$(mktemp -d /tmp/aye-shared.XXXXXX); trap 'rm -rf "$shared"' EXIT
+        mount -t tmpfs none /run
+        {install}
+        shared=/run/aye
         "$AYE" people add ann --rights answer,start --account aye-ann --json > /dev/null
         chmod 777 "$shared"
-        echo "$("$AYE" serve --listen 127.0.0.1:0 --socket "$shared/aye.sock" 2>&1 | head -1 | sed "s|$shared|DIR|g")"
+        echo "$("$AYE" serve --listen 127.0.0.1:0 --socket "$shared/serve.sock" 2>&1 | head -1 | sed "s|$shared|DIR|g")"
         chmod 755 "$shared"
-        serve --listen 127.0.0.1:0 --socket "$shared/aye.sock"
+        serve --listen 127.0.0.1:0 --socket "$shared/serve.sock"
         api=http://localhost/api/v1
-        by() {{ setpriv --reuid "$1" --regid "$1" --clear-groups curl -sS --unix-socket "$shared/aye.sock" "${{@:2}}"; }}
+        by() {{ setpriv --reuid "$1" --regid "$1" --clear-groups curl -sS --unix-socket "$shared/serve.sock" "${{@:2}}"; }}
         echo "ann $(by 4321 $api/session | jq -c '[.name, .proof, .rights]')"
         echo "account $(by 0 $api/session | jq -c '[.name, .proof]')"
+        echo "as documented $({curl} -sS | jq -c .questions)"
         echo "stranger $(by 4322 $api/session | jq -r '"\(.status) \(.detail)"')"
         echo "cannot pretend $(by 4322 -H "Authorization: Bearer $(printf %064d 0)" $api/session | jq -r .status)"
         echo "a page $(by 4321 -H 'Origin: http://localhost' $api/session | jq -r .status)"
@@ -209,7 +223,7 @@ fn another_account_of_this_machine_is_who_the_kernel_says() {
         echo "removed $(by 4321 $api/session | jq -r .status)"
         # A server that was killed leaves the socket; another takes its place.
         kill -9 %1; wait %1 2> /dev/null || true
-        serve --listen 127.0.0.1:0 --socket "$shared/aye.sock"
+        serve --listen 127.0.0.1:0 --socket "$shared/serve.sock"
         echo "again $(by 0 $api/session | jq -r .name)"
         kill %1"#
     );
@@ -219,6 +233,7 @@ fn another_account_of_this_machine_is_who_the_kernel_says() {
         "error: `DIR` can be written by everyone: the socket could be exchanged
 ann [\"ann\",\"local\",[\"answer\",\"start\"]]
 account [\"{user}\",\"local\"]
+as documented []
 stranger 401 account `4322` is not a person of this server
 cannot pretend 401
 a page 403
