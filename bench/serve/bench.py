@@ -296,7 +296,6 @@ def lists():
         pair.append(place)
     compared("100 and 10,000 open questions, a page of them", *pair, "/questions", 1.5)
     snapshots("100 and 10,000 open questions, a socket until its snapshot", *pair)
-    commands("100 and 10,000 open questions, `aye inbox`", *pair, "inbox")
     for place in pair:
         place.server.kill()
     pair = []

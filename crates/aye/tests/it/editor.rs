@@ -4,7 +4,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::needs;
@@ -15,21 +16,17 @@ const EXTENSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vsco
 /// How long everything here should take together, without the installation.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How long the tests of this file took, and how many of them have ended.
-static TAKEN: Mutex<(Duration, usize)> = Mutex::new((Duration::ZERO, 0));
+/// When the first test of this file began, and how many of them have ended.
+static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+static ENDED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts the time of a test. The last one says how long all took. A figure, not an
-/// assertion: other tests run beside these, on two cores.
+/// The last test says how long all took. A figure, not an assertion: other tests run beside
+/// these, on two cores.
 fn timed(work: impl FnOnce()) {
-    let since = Instant::now();
+    let began = *BEGAN;
     work();
-    let (taken, ended) = {
-        let mut so_far = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        so_far.0 += since.elapsed();
-        so_far.1 += 1;
-        *so_far
-    };
-    let (seconds, limit) = (taken.as_secs(), LIMIT.as_secs());
+    let ended = ENDED.fetch_add(1, Ordering::Relaxed) + 1;
+    let (seconds, limit) = (began.elapsed().as_secs(), LIMIT.as_secs());
     if ended == SCRIPTS.len() + OTHERS {
         // Unlike `eprintln!`, this is seen although nothing failed.
         let _ = writeln!(std::io::stderr(), "the editor's tests took {seconds} s of {limit} s");
