@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{
-    Allowed, COVERS, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery,
+    ASKED, Allowed, COVERS, Lesson, Memory, NewChoice, OriginalChoice, Preference, PreferenceQuery,
     is_production, question_digest,
 };
 
@@ -80,6 +80,15 @@ fn asked_each_time(machine: &Machine, question: &Question) -> Option<String> {
     })
 }
 
+/// What was asked, and what a yes would run, on one line.
+fn asked(question: &Question) -> String {
+    const LONGEST: usize = 300;
+    let first = question.message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let follows = question.follows.as_ref().map(|command| format!(" ({command})"));
+    let line = format!("{}{}", first.trim(), follows.unwrap_or_default());
+    line.chars().take(LONGEST).collect()
+}
+
 /// The error that a question is about.
 fn error_of(machine: &Machine, question: &Question) -> Option<String> {
     (question.purpose == Purpose::Recover).then(|| machine.error_of(&question.step))
@@ -132,6 +141,8 @@ impl RememberedAnswer {
                 // Where it comes from stands with it.
                 let run = machine.state().run.to_string();
                 kept.other.insert("run".to_owned(), run.into());
+                // Two answers of one step are told apart by what was asked.
+                kept.other.insert(ASKED.to_owned(), asked(question).into());
                 let covers = question.remember_covers(scope);
                 let message = format!(
                     "remembered {}: {covers}; `aye memory forget {}` takes it back",

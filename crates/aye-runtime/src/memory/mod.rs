@@ -83,8 +83,8 @@ pub use note::NewIssue;
 pub use original::{OriginalChoice, OriginalEntry};
 pub use pattern::{BadPattern, Pattern, looks_like_regex};
 pub use preference::{
-    Allowed, COVERS, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope, is_production,
-    question_digest,
+    ASKED, Allowed, COVERS, Chosen, EnvironmentRule, Preference, PreferenceQuery, Scope,
+    is_production, question_digest,
 };
 pub use proposal::{Proposal, Proposed};
 pub use query::{Layer, Placed, Query};

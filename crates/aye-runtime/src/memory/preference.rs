@@ -17,6 +17,8 @@ use super::pattern::Pattern;
 
 /// How long an answer is remembered.
 pub(super) const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Under which key an answer has what was asked.
+pub const ASKED: &str = "asked";
 /// How many earlier choices are kept with a preference.
 pub(super) const HISTORY: usize = 10;
 
@@ -215,6 +217,11 @@ impl Preference {
         }
         found.contains(&Some(&EnvironmentRule::AutoProceed))
             || said_here && !is_production(environment)
+    }
+
+    /// What was asked, where that was kept.
+    pub fn asked(&self) -> Option<&str> {
+        self.other.get(ASKED).and_then(Value::as_str)
     }
 
     /// What is shown when it is used.

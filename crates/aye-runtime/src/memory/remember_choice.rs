@@ -8,7 +8,9 @@ use super::error::MemoryError;
 use super::keep::{Mask, change_list_once, visible_lines};
 use super::lesson::Once;
 use super::memory::{CONFIRMATIONS, Memory};
-use super::preference::{self, Allowed, Chosen, EnvironmentRule, Preference, Scope, is_production};
+use super::preference::{
+    self, ASKED, Allowed, Chosen, EnvironmentRule, Preference, Scope, is_production,
+};
 use super::salient_line::pattern_of;
 
 /// An answer to be remembered.
@@ -161,11 +163,12 @@ impl Memory {
 }
 
 fn chosen(preference: &Preference) -> Chosen {
+    let kept = |key: &str| Some((key.to_owned(), preference.other.get(key)?.clone()));
     Chosen {
         choice: preference.choice.clone(),
         at: preference.said,
         by: preference.by.clone(),
         environment: preference.environment.clone(),
-        other: Map::new(),
+        other: ["run", ASKED].into_iter().filter_map(kept).collect(),
     }
 }

@@ -240,7 +240,7 @@ fn nothing_that_destroys_is_answered_from_memory() {
         let ran = place.aye(&["run", &file, "--no-input"]);
         assert_eq!(ran.code, 6, "{shape}: {}", ran.all());
         let question = place.aye(&["inbox", "--json"]).ok().json()[0].clone();
-        assert_eq!(question["details"]["remember"], false, "{shape}: {question}");
+        assert_ne!(question["details"]["remember"], true, "{shape}: {question}");
         let id = question["question"].as_str().unwrap();
         place.aye(&["answer", id, "proceed", "--remember", "--resume"]);
         place.aye(&["cancel", "last"]);
@@ -267,5 +267,21 @@ fn a_yes_is_not_for_another_target_through_a_second_step() {
         place.aye(&["cancel", "last"]);
         let other = place.aye(&[&["run", "s.yaml"], &PRODUCTION[..]].concat());
         assert_eq!(other.code, 6, "{act}: {}", other.all());
+    }
+}
+
+#[test]
+fn answers_of_one_step_are_told_apart() {
+    let place = Place::new();
+    place.write("s.yaml", &gated("command: echo\n    args: ['deploy {{ inputs.target }}']"));
+    for target in ["target=stage", "target=other"] {
+        assert_eq!(place.aye(&["run", "s.yaml", "-i", target, "--no-input"]).code, 6);
+        let id = place.aye(&["inbox", "--json"]).ok().json()[0]["question"].clone();
+        let id = id.as_str().unwrap();
+        place.aye(&["answer", id, "proceed", "--remember", "--resume"]).ok();
+    }
+    let listed = place.aye(&["memory", "list", "preferences"]).ok().stdout;
+    for target in ["stage", "other"] {
+        assert!(listed.contains(&format!("asked: Go? (echo 'deploy {target}')")), "{listed}");
     }
 }

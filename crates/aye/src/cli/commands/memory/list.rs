@@ -66,9 +66,10 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
             let mut lines: Vec<String> = Vec::new();
             for one in &all {
                 lines.push(preference_line(one, now, paint));
-                let covers = one.value.covers().map(escape_control_line);
-                lines.extend(covers.map(|covers| {
-                    format!("  {}", paint.text(Tone::Dim, &format!("given to {covers}")))
+                let asked = one.value.asked().map(|asked| format!("asked: {asked}"));
+                let covers = one.value.covers().map(|covers| format!("given to {covers}"));
+                lines.extend(asked.into_iter().chain(covers).map(|line| {
+                    format!("  {}", paint.text(Tone::Dim, &escape_control_line(&line)))
                 }));
             }
             lines.extend(memory.original_entries().iter().map(|one| original_line(one, paint)));
