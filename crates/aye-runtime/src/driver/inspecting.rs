@@ -36,6 +36,7 @@ impl Driver<'_> {
     fn look(&mut self, id: LaneId, look: &Look) -> Vec<Fact> {
         let started = &self.lane(id).machine.state().started;
         let (workspace, file) = (PathBuf::from(&started.workspace), started.file.clone());
+        let marked = started.destructive_tools.clone();
         match &look.subject {
             Subject::Program { argv, env, cwd } => {
                 let hidden = argv.iter().chain(cwd).chain(env.values().flatten());
@@ -98,7 +99,7 @@ impl Driver<'_> {
                 let fact = Fact::new(FactKind::Skill, None, &source.file);
                 let facts = [fact.with_digest(source.digest)];
                 let note = Fact::new(FactKind::NotCovered, None, &note);
-                let destroys = self.may_destroy(&flow, &source.file, DEEPEST);
+                let destroys = self.may_destroy(&flow, &source.file, &marked, DEEPEST);
                 let destroys = destroys.then(|| Fact::new(FactKind::Destructive, None, ""));
                 facts.into_iter().chain(secret).chain([note]).chain(destroys).collect()
             }
@@ -107,7 +108,7 @@ impl Driver<'_> {
 
     /// Whether a skill has a step that destroys something, or runs one of which that is
     /// not certain.
-    fn may_destroy(&self, flow: &Flow, file: &str, deepest: u32) -> bool {
+    fn may_destroy(&self, flow: &Flow, file: &str, marked: &[String], deepest: u32) -> bool {
         let steps = flow.nodes.iter().map(|node| &node.step);
         let repairs = flow.skill.heal.iter().map(|rule| &rule.repair);
         steps.chain(repairs).any(|step| {
@@ -116,13 +117,13 @@ impl Driver<'_> {
                     // A name that a template gives is not found.
                     let found = self.parts.skills.load(skill, Path::new(file), Reach::AnyFile);
                     found.ok().filter(|_| deepest > 0).is_none_or(|(flow, source)| {
-                        self.may_destroy(&flow, &source.file, deepest - 1)
+                        self.may_destroy(&flow, &source.file, marked, deepest - 1)
                     })
                 }
                 _ => false,
             };
             runs || step.destroys() || step.holds_a_skill()
-        })
+        }) || flow.calls_any(marked)
     }
 
     fn invocation(&mut self, spec: &Spec, has_secrets: bool, workspace: &Path) -> Vec<Fact> {
