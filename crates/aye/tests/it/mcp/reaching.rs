@@ -241,7 +241,8 @@ fn a_skill_of_an_assistant_calls_only_what_is_listed() {
     let desk = InboxView::with(&[("fixed", FIXED)]);
     desk.write("notes.yaml", EVIL);
     let mut client = Client::new(&desk);
-    assert_eq!(client.run("fixed").status(), "failed");
+    let why = client.call("skill_run", json!({ "skill": "fixed" })).refused();
+    assert!(why.contains("there is no skill `../notes.yaml`"), "{why}");
     assert!(!desk.work().join("owned").exists());
     // Anyone who types it means what its author wrote.
     desk.aye(&["run", "fixed"]).ok();
