@@ -249,6 +249,9 @@ impl Machine {
                 fact.value = fact.value.replace(secret, HIDDEN);
             }
         }
+        if facts.iter().any(|fact| fact.value.contains(HIDDEN)) {
+            not_covered.push(format!("the values of secrets, which are shown as {HIDDEN}"));
+        }
         Ok(Covered { facts, not_covered, destructive })
     }
 
@@ -387,7 +390,7 @@ pub(super) fn changed_since(before: &Question, after: &Posed) -> Vec<Change> {
 fn keeps_changing(changed: &[Change]) -> TextError {
     let what: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
     let message = format!(
-        "Aye has asked {MOST_CHANGES} times, and what was agreed to keeps changing: {}",
+        "Aye has asked again {MOST_CHANGES} times, and what was agreed to keeps changing: {}",
         what.join(", ")
     );
     let hint = "keep it from changing between the answer and the start".to_owned();

@@ -120,11 +120,16 @@ fn base64(secret: &[u8]) -> Vec<String> {
             // Only letters all of whose bits are the secret's own.
             let first = (before * 8).div_ceil(6);
             let text: String = (first..bits / 6).map(letter).collect();
-            if before == 0 && alphabet == STANDARD {
-                found.extend(WIDTHS.into_iter().flat_map(|width| wrapped(&text, width)));
+            // And those that end a text together with the secret.
+            let open: String = (first..bits.div_ceil(6)).map(letter).collect();
+            let padded = format!("{open}{}", "=".repeat((3 - bytes.len() % 3) % 3));
+            for form in [&text, &padded] {
+                if before == 0 && alphabet == STANDARD {
+                    found.extend(WIDTHS.into_iter().flat_map(|width| wrapped(form, width)));
+                }
             }
             if text.len() >= TELLING {
-                found.push(text);
+                found.extend([padded, open, text]);
             }
         }
     }
@@ -185,6 +190,18 @@ mod tests {
         }
         let basic = "dXNlcjpzM2NyZXQgcGFzcy93b3JkKyLDqQ=="; // user:s3cret pass/word+"é
         assert!(all.iter().any(|form| basic.contains(form.as_str())), "{all:?}");
+    }
+
+    #[test]
+    fn nothing_is_left_of_base64_that_ends_with_the_secret() {
+        // `printf … | base64`, alone and after `xx`; with and without padding.
+        let all = forms("hunter2-swordfish");
+        for whole in ["aHVudGVyMi1zd29yZGZpc2g=", "aHVudGVyMi1zd29yZGZpc2g"] {
+            assert!(all.contains(&whole.to_owned()), "{whole} in {all:?}");
+        }
+        let after = "eHhodW50ZXIyLXN3b3JkZmlzaA==";
+        let end = all.iter().find(|form| after.ends_with(form.as_str()));
+        assert!(end.is_some_and(|form| form.len() > 20), "{all:?}");
     }
 
     #[test]

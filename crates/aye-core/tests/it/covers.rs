@@ -435,6 +435,8 @@ fn secrets_are_not_in_the_facts() {
     for secret in ["hunter2", "tok-12345678", "written-down"] {
         assert!(!journal.contains(secret), "{secret} in {journal}");
     }
+    let listed = "the values of secrets, which are shown as ***";
+    assert!(run.question().not_covered.iter().any(|note| note == listed));
 }
 
 /// The journal as a version before facts wrote it.

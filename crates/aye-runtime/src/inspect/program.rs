@@ -14,7 +14,7 @@ const LARGEST: u64 = 1024 * 1024;
 const MOST_WORDS: usize = 4096;
 
 /// Programs that run the file they are given.
-const INTERPRETERS: [&str; 24] = [
+const INTERPRETERS: [&str; 31] = [
     "sh",
     "bash",
     "dash",
@@ -39,6 +39,13 @@ const INTERPRETERS: [&str; 24] = [
     "tclsh",
     "osascript",
     "psql",
+    "uv",
+    "tsx",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "ansible-playbook",
 ];
 /// Those whose `-c` is followed by a script.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
@@ -70,9 +77,14 @@ impl Invocation<'_> {
     pub fn facts(&self, contents: &mut Contents, now: SystemTime) -> Vec<Fact> {
         let cwd = self.spec.cwd.as_deref().unwrap_or(self.workspace);
         let mut facts = vec![Fact::new(FactKind::Directory, None, &real(cwd))];
-        facts.push(self.program(contents, now));
+        let (program, is_script) = self.program(contents, now);
+        facts.push(program);
         let words = self.words();
         let mut notes: Vec<String> = Vec::new();
+        if is_script {
+            let name = self.spec.program.to_string_lossy();
+            notes.push(format!("files that `{name}` reads, imports or starts"));
+        }
         let mut seen: Vec<PathBuf> = Vec::new();
         let workspace = self.workspace.canonicalize();
         if words.len() > MOST_WORDS {
@@ -111,15 +123,19 @@ impl Invocation<'_> {
         facts
     }
 
-    fn program(&self, contents: &mut Contents, now: SystemTime) -> Fact {
+    /// The program, and whether it is a script.
+    fn program(&self, contents: &mut Contents, now: SystemTime) -> (Fact, bool) {
         let Ok(path) = aye_process::resolve(self.spec) else {
-            return Fact::new(FactKind::Program, None, "not found");
+            return (Fact::new(FactKind::Program, None, "not found"), false);
         };
         let fact = Fact::new(FactKind::Program, None, &real(&path));
-        match Found::open(&path).and_then(|found| contents.digest(found, now)) {
+        let found = Found::open(&path);
+        let is_script = found.as_ref().is_some_and(Found::is_script);
+        let fact = match found.and_then(|found| contents.digest(found, now)) {
             Some(digest) => fact.with_digest(digest),
             None => fact,
-        }
+        };
+        (fact, is_script)
     }
 
     fn argv(&self) -> Vec<String> {
@@ -274,6 +290,9 @@ mod tests {
             &["bash", "-e", "-c", "./x.sh"],
             &["bash", "-e", "-o", "pipefail", "-c", "./x.sh"],
             &["env", "A=1", "sh", "-xc", "./x.sh"],
+            &["uv", "run", "--quiet", "x.sh"],
+            &["awk", "-f", "x.sh", "data.txt"],
+            &["ansible-playbook", "-i", "hosts", "x.sh"],
             &["./x.sh"],
         ] {
             let (files, _) = looked_at(argv);
@@ -301,6 +320,8 @@ mod tests {
             (&["sh", "../outside.sh"][..], "`../outside.sh`, which is not in the workspace"),
             (&["sh", "-c", ". ../outside.sh"], "`../outside.sh`, which is not in the workspace"),
             (&["sh", "x.sh"], "files that `x.sh` reads, imports or starts"),
+            (&["./x.sh", "now"], "files that `./x.sh` reads, imports or starts"),
+            (&["uv", "run", "data.txt"], "files that `data.txt` reads, imports or starts"),
             (&["sh", "-c", "./x.sh"], "programs that the script finds in `PATH`"),
             (&["bash", "-ec", "./x.sh"], "programs that the script finds in `PATH`"),
             (&["make", "deploy"], "the Makefile that `make` reads"),

@@ -65,7 +65,10 @@ impl Runtime {
         if row.status.is_ended() {
             return Err(run.has_ended(match run.state.failed_step() {
                 Some(_) => format!("try its last step again with `aye retry {}`", row.id),
-                None => format!("start again with `{}`", run_command(&run.state)),
+                None => {
+                    let lost: Vec<String> = run.lost_secrets().map(str::to_owned).collect();
+                    format!("start again with `{}`", run_command(&run.state, &lost))
+                }
             }));
         }
         Ok(run)
@@ -241,8 +244,9 @@ fn open_recoveries(
     Ok(open.filter(fits).collect())
 }
 
-/// What to type to run the skill again with the same inputs.
-pub fn run_command(state: &State) -> String {
+/// What to type to run the skill again with the same inputs. Of its secrets only those
+/// are given again that nothing says where to read.
+pub fn run_command(state: &State, lost: &[String]) -> String {
     let started = &state.started;
     // The question of a script stands in no file.
     if started.file.is_empty() {
@@ -263,6 +267,7 @@ pub fn run_command(state: &State) -> String {
     for (name, value) in &started.inputs {
         let value = match value {
             Value::Null => continue,
+            value if is_secret(value) && !lost.contains(name) => continue,
             value if is_secret(value) => {
                 words.push(format!("-i {name}=…"));
                 continue;

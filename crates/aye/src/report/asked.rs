@@ -7,7 +7,9 @@ use aye_core::id::QuestionId;
 use aye_core::journal::{Phase, State};
 use aye_core::question::Question;
 
-use crate::paint::{Glyph, Paint, Tone, escape_control_line};
+use crate::paint::{Glyph, Paint, Tone, escape_control_line, shell_word};
+use crate::prompt::style::Styled;
+use crate::prompt::view::covered;
 
 use super::step_line::step_line;
 
@@ -19,6 +21,21 @@ pub fn first_words(message: &str) -> String {
     let parts = first.trim_start_matches('#').trim_start().split("***");
     let parts: Vec<String> = parts.map(|part| part.replace("**", "")).collect();
     escape_control_line(&parts.join("***"))
+}
+
+/// What a yes to an open question covers, a line for each part; how to see what is
+/// cut.
+pub fn covered_text(
+    question: &Question,
+    run: &str,
+    workspace: Option<&str>,
+    room: usize,
+    paint: Paint,
+) -> String {
+    let rest = format!("`aye show {run} {}`", shell_word(&escape_control_line(&question.step)));
+    let lines = covered(question, workspace, &rest, room, paint);
+    let line = |line: &Styled| format!("  {}", line.render(paint)).trim_end().to_owned() + "\n";
+    lines.iter().map(line).collect()
 }
 
 /// The longest question in a line.

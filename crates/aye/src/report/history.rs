@@ -266,7 +266,9 @@ impl Told {
             EventKind::ConfirmationRequired(question) => {
                 let words = format!("asked: {}", escape_control_line(&question.message));
                 let lines = question.follows.iter().flat_map(|command| command.lines());
-                let lines = lines.map(|line| format!("$ {}", escape_control(line))).collect();
+                let mut lines: Vec<_> =
+                    lines.map(|line| format!("$ {}", escape_control(line))).collect();
+                lines.extend(covered_lines(question));
                 self.of(&question.step).question(event, words, lines);
                 self.questions.insert(question.id.to_string(), Question::clone(question));
             }
@@ -333,6 +335,19 @@ impl Told {
         let lines = what.fix.as_deref().map(planned).unwrap_or_default();
         self.of(step).note(event, escape_control_line(&words), lines);
     }
+}
+
+/// Everything that a yes to a question covers, and what it does not.
+fn covered_lines(question: &Question) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, fact) in crate::prompt::view::all_covered(question) {
+        let name = if name == "not" { "not covered" } else { name };
+        for (at, line) in fact.lines().enumerate() {
+            let before = if at == 0 { format!("{name}: ") } else { "  ".to_owned() };
+            lines.push(format!("{before}{}", escape_control(line)));
+        }
+    }
+    lines
 }
 
 fn retried(

@@ -29,7 +29,7 @@ mod verbose;
 use crate::paint::escape_control_line;
 use crate::term;
 
-pub use asked::first_words;
+pub use asked::{covered_text, first_words};
 pub use aye_runtime::report::{OutputMode, Place, Report, RunningAction, Tick};
 pub use fold::fold;
 pub use inside::{about_inside, level_words, place_words};

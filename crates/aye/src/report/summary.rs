@@ -16,7 +16,7 @@ use crate::paint::{
 use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
-use super::asked::first_words;
+use super::asked::{covered_text, first_words};
 use super::step_line::has_name;
 
 /// What happened, in a few lines.
@@ -61,6 +61,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
+    let mut covered = String::new();
     let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(escape_control);
     // Writing to a string cannot fail.
     match outcome {
@@ -86,7 +87,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 let again = match state.failed_step() {
                     Some(_) if record.execution > 0 => format!("aye retry {run}{again}"),
                     // What could not even be written down needs a change of the skill.
-                    Some(_) | None => run_command(state),
+                    Some(_) | None => run_command(state, lost),
                 };
                 next.push(("try again", again));
             }
@@ -105,7 +106,12 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                         true => String::new(),
                         false => format!(" --resume{again}"),
                     };
-                    next.push(("answer", answer_command(question) + &go_on));
+                    // Nobody would be there to keep a secret.
+                    if driven || !question.secret {
+                        next.push(("answer", answer_command(question) + &go_on));
+                    }
+                    let workspace = Some(state.started.workspace.as_str());
+                    covered = covered_text(question, run.as_str(), workspace, usize::MAX, paint);
                     next.push(("inbox", "aye inbox".to_owned()));
                     if !driven && !rests {
                         next.push(("wait", format!("aye resume {outer} --detach{again}")));
@@ -180,6 +186,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     if !said.is_some_and(ends) {
         why.for_each(|more| text.push_str(&format!("  {}\n", paint.text(Tone::Dim, &more))));
     }
+    text.push_str(&covered);
     for (name, value) in &state.results {
         let shown = match value {
             Value::String(text) => escape_control_line(text),
@@ -206,6 +213,8 @@ pub fn answer_command(question: &Question) -> String {
     let command = format!("aye answer {}", question.id);
     match (&question.typed, question.reauth) {
         (Some(_), _) => command,
+        // Asked for where it is not shown: a command line is kept by the shell.
+        (None, _) if question.secret => command,
         (None, true) => format!("{command} {} --code CODE", choices_shown(question)),
         (None, false) => format!("{command} {}", choices_shown(question)),
     }

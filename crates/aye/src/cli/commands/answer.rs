@@ -325,10 +325,15 @@ fn code_for(
         asked.is_some_and(|asked| asked.reauth && asked.commits(&given.value.as_str().into()));
     match &given.code {
         code @ Some(_) if wanted => Ok(code.clone()),
-        None if wanted => Err(Error::usage(
-            format!("`{}` needs a one-time code", question.id),
-            format!("`aye answer {} {} --code CODE`", question.id, given.value),
-        )),
+        None if wanted => {
+            // A secret is not written where others may read it.
+            let secret = asked.is_some_and(|asked| asked.secret);
+            let value = if secret { "TEXT" } else { given.value.as_str() };
+            Err(Error::usage(
+                format!("`{}` needs a one-time code", question.id),
+                format!("`aye answer {} {value} --code CODE`", question.id),
+            ))
+        }
         Some(_) | None => Ok(None),
     }
 }

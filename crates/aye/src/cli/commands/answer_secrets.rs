@@ -29,6 +29,18 @@ pub(super) fn secrets_to_resume(
         return Ok(Ok(IndexMap::new()));
     }
     let run = context.resumable(outer.id.as_str())?;
+    let asked = journal.asked(&question.id)?;
+    if asked.as_ref().is_some_and(|asked| asked.secret) {
+        let lost: Vec<String> = run.lost_secrets().map(str::to_owned).collect();
+        return Err(Error::Refused {
+            message: format!("`{}` asks for a secret and no process drives the run", question.id),
+            hint: Some(format!(
+                "answer it where the run continues: `aye resume {}{}`",
+                outer.id,
+                given_again(&lost)
+            )),
+        });
+    }
     let may_ask = !args.no_input && !context.json;
     let secrets = match resume::ask_for_secrets(&run, &args.inputs, may_ask, context)? {
         Ok(secrets) => secrets,

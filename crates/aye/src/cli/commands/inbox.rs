@@ -21,7 +21,7 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control_line};
 use crate::prompt::markup;
 use crate::prompt::style::Styled;
-use crate::report::{answer_command, first_words, lead_words, place_words};
+use crate::report::{answer_command, covered_text, first_words, lead_words, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
@@ -67,6 +67,9 @@ pub(super) struct Waiting {
     asked: Timestamp,
     deadline: Option<Timestamp>,
     driven: bool,
+    /// The directory that the run is about.
+    #[serde(skip)]
+    workspace: Option<String>,
     /// Its answer takes the run up.
     #[serde(skip)]
     rests: bool,
@@ -161,6 +164,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             place: place_words(&around, &row.step),
             path: around.iter().map(Parent::label).collect(),
             item: item.cloned(),
+            workspace: journal.find_run(row.run.as_str()).ok().map(|run| run.workspace),
             skill: row.skill,
             step: row.step,
             kind: row.kind,
@@ -200,7 +204,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             paint.text(Tone::Strong, &one.id),
             escape_control_line(&one.skill),
             one.place.join(&dot),
-            message_lines(one, paint),
+            message_lines(one, paint) + &covered_lines(one, paint),
             paint.text(Tone::Dim, &note),
             one.command,
         ));
@@ -268,14 +272,24 @@ fn message_lines(one: &Waiting, paint: Paint) -> String {
     lines.iter().map(line).collect()
 }
 
-/// An open question in two lines, for someone who watches its run.
+/// What a yes covers: the question is answered by the line below it.
+fn covered_lines(one: &Waiting, paint: Paint) -> String {
+    let Some(question) = &one.details else { return String::new() };
+    let columns = crate::term::columns(std::io::stdout());
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(3));
+    covered_text(question, &one.run, one.workspace.as_deref(), room, paint)
+}
+
+/// An open question in a few lines, for someone who watches its run.
 pub(super) fn entry(question: &Question, context: &Context) -> String {
     let paint = context.paint_err;
+    let run = question.id.run().map(|run| run.to_string()).unwrap_or_default();
     format!(
-        "{} {}  {}\n  {} {}\n",
+        "{} {}  {}\n{}  {} {}\n",
         paint.text(Tone::Ask, paint.glyph(Glyph::Asking)),
         paint.text(Tone::Strong, &escape_control_line(&question.step)),
         first_words(&question.message),
+        covered_text(question, &run, None, usize::MAX, paint),
         paint.text(Tone::Dim, "answer"),
         answer_command(question),
     )

@@ -5,7 +5,7 @@ use aye_core::facts::{Change, Fact, FactKind};
 use aye_core::question::Question;
 use aye_runtime::prompter::QuestionContext;
 
-use crate::paint::Tone;
+use crate::paint::{Glyph, Paint, Tone};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
@@ -19,38 +19,65 @@ const MOST: usize = 10;
 
 /// The lines below the message.
 pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
-    let question = posed.question;
-    let mut lines = Vec::new();
-    let mut longer = false;
+    let workspace = posed.run.map(|run| run.started.workspace.as_str());
+    let lines = covered(posed.question, workspace, "?", look.room(), look.paint);
+    lines.into_iter().map(|line| look.bar(Part::Plain).then(line)).collect()
+}
+
+/// What a yes to a question covers, wherever the question is shown. `rest` shows
+/// what is too long for that place.
+pub fn covered(
+    question: &Question,
+    workspace: Option<&str>,
+    rest: &str,
+    room: usize,
+    paint: Paint,
+) -> Vec<Styled> {
+    let mut short = Short { lines: Vec::new(), longer: false, room, paint };
     if !question.changed.is_empty() {
-        push(&mut lines, "Changed since the last yes:", Some(Tone::Warn), look);
-        for change in &question.changed {
-            for line in change_lines(change) {
-                longer |= line.chars().count() > SHORT;
-                push(&mut lines, &cut(&line), Some(Tone::Warn), look);
-            }
+        short.push("Changed since the last yes:", Some(Tone::Warn));
+        for line in question.changed.iter().flat_map(change_lines) {
+            short.push(&line, Some(Tone::Warn));
         }
     }
-    let facts: Vec<&Fact> = first(posed).collect();
-    longer |= facts.len() > MOST;
+    let facts: Vec<&Fact> = first(question, workspace).collect();
+    short.longer |= facts.len() > MOST;
     for fact in facts.into_iter().take(MOST) {
-        let line = fact.line();
-        longer |= line.chars().count() > SHORT;
-        push(&mut lines, &cut(&line), None, look);
+        short.push(&fact.line(), None);
     }
     if !question.not_covered.is_empty() {
         let line = format!("not covered: {}", question.not_covered.join("; "));
-        longer |= line.chars().count() > SHORT;
-        push(&mut lines, &cut(&line), Some(Tone::Dim), look);
+        short.push(&line, Some(Tone::Dim));
     }
     if question.remember && !question.any.is_empty() {
         let line = format!("can be remembered for any {}", names(&question.any));
-        push(&mut lines, &line, Some(Tone::Dim), look);
+        short.push(&line, Some(Tone::Dim));
     }
-    if longer {
-        push(&mut lines, "? shows the rest", Some(Tone::Dim), look);
+    if short.longer {
+        short.push(&format!("{rest} shows the rest"), Some(Tone::Dim));
     }
-    lines
+    short.lines
+}
+
+/// Lines of which none is long.
+struct Short {
+    lines: Vec<Styled>,
+    /// Something was cut.
+    longer: bool,
+    room: usize,
+    paint: Paint,
+}
+
+impl Short {
+    fn push(&mut self, text: &str, tone: Option<Tone>) {
+        let end = text.char_indices().nth(SHORT).map(|(end, _)| end);
+        self.longer |= end.is_some();
+        let dots = end.map_or("", |_| self.paint.glyph(Glyph::Ellipsis));
+        let text = format!("{}{dots}", &text[..end.unwrap_or(text.len())]);
+        for line in text.lines() {
+            self.lines.extend(wrap(&harmless(Styled::new(), line, tone), self.room, 2, true));
+        }
+    }
 }
 
 /// A change on one line, or the old and the new value on lines of their own
@@ -68,7 +95,7 @@ fn change_lines(change: &Change) -> Vec<String> {
 }
 
 /// Every fact, for those who ask for details.
-pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
+pub fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
     let facts = question.facts.iter().flatten().map(|fact| ("covers", fact.line()));
     let not = question.not_covered.iter().map(|note| ("not", note.clone()));
     let remembered = question.remember_scopes().iter().map(|scope| {
@@ -83,31 +110,16 @@ fn names(inputs: &[String]) -> String {
 }
 
 /// The facts that a person reads before answering.
-fn first<'a>(posed: &QuestionContext<'a>) -> impl Iterator<Item = &'a Fact> {
-    let workspace = posed.run.map(|run| run.started.workspace.as_str());
+fn first<'a>(
+    question: &'a Question,
+    workspace: Option<&'a str>,
+) -> impl Iterator<Item = &'a Fact> {
     let reads = move |fact: &&Fact| match fact.kind {
         FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
         FactKind::Directory => Some(fact.value.as_str()) != workspace,
         _ => true,
     };
-    posed.question.facts.iter().flatten().filter(reads)
-}
-
-/// The beginning of a long line.
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(SHORT) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
-}
-
-fn push(lines: &mut Vec<Styled>, text: &str, tone: Option<Tone>, look: Look) {
-    for line in text.lines() {
-        let line = harmless(Styled::new(), line, tone);
-        for line in wrap(&line, look.room(), 2, true) {
-            lines.push(look.bar(Part::Plain).then(line));
-        }
-    }
+    question.facts.iter().flatten().filter(reads)
 }
 
 #[cfg(test)]

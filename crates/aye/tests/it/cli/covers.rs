@@ -264,5 +264,58 @@ fn what_keeps_changing_is_named_and_nothing_runs() {
         ran = place.aye(&["resume", "last"]);
     }
     assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.all().contains("keeps changing: program"), "{}", ran.all());
+    // Four questions: the first, and three because something had changed.
+    let said = "Aye has asked again 3 times, and what was agreed to keeps changing: program";
+    assert!(ran.all().contains(said), "{}", ran.all());
+    let asked = place.aye(&["show", "last", "--json"]).ok().json()["decisions"].clone();
+    assert_eq!(asked.as_array().map(Vec::len), Some(4), "{asked}");
+}
+
+/// Who answers by copying a line sees what that line agrees to, and what has changed.
+#[test]
+fn what_decides_is_shown_wherever_an_answer_is_offered() {
+    let place = Place::new();
+    program(&place, "deploy.sh", SCRIPT);
+    let long = "x".repeat(300);
+    let step = format!(
+        "command: ./deploy.sh\n    args: [stage]\n    stdin: 'drop database stage;'\n    env: {{ LONG: {long} }}"
+    );
+    place.write("s.yaml", &gated(&step));
+    let views = |first: Ran| {
+        let others = [&["inbox"][..], &["show", "last"]].map(|args| place.aye(args).ok());
+        [first.all()].into_iter().chain(others.map(|ran| ran.stdout))
+    };
+    for text in views(place.aye(&["run", "s.yaml"])) {
+        for part in [
+            "  command: ./deploy.sh stage\n",
+            "  stdin: drop database stage;\n",
+            "  env `LONG`: xxx",
+            "  not covered: files that `./deploy.sh` reads, imports or starts\n",
+            "act` shows the rest\n",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(!text.contains(&long) && !text.contains("Changed"), "{text}");
+    }
+    let step = place.aye(&["show", "last", "act"]).ok().stdout;
+    assert!(step.contains(&format!("covers: env `LONG`: {long}\n")), "{step}");
+    program(&place, "deploy.sh", OTHER);
+    let id = open(&place)["question"].as_str().unwrap().to_owned();
+    for text in views(place.aye(&["answer", &id, "yes", "--resume"])) {
+        let changed = text.split_once("Changed since the last yes:\n").map(|(_, after)| after);
+        let line = changed.and_then(|after| after.lines().next()).unwrap_or_default();
+        assert!(line.contains("program: ") && line.contains(" -> "), "{text}");
+    }
+}
+
+/// What is hidden is not compared; what no argument names is not mentioned.
+#[test]
+fn secrets_beside_the_arguments_are_listed_as_not_covered() {
+    let place = Place::new();
+    let step = "command: cat\n    stdin: 'x {{ inputs.tok }}'\n    env: { P: '{{ inputs.tok }}' }";
+    let inputs = "inputs: [{ name: tok, type: secret }]\nsteps:";
+    place.write("s.yaml", &gated(step).replacen("steps:", inputs, 1));
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "tok=hunter2-swordfish"]).code, 6);
+    let listed = &open(&place)["details"]["not_covered"];
+    assert_eq!(*listed, serde_json::json!(["the values of secrets, which are shown as ***"]));
 }

@@ -117,6 +117,23 @@ fn without_a_driver_a_secret_is_refused() {
     silent(&files(&place.home()), &forms(SECRET));
 }
 
+/// Nor is it repeated, and what is offered instead works.
+#[test]
+fn a_secret_answer_is_not_repeated_and_the_hints_work() {
+    let place = Place::new();
+    let skill = SKILL.replacen("steps:", "inputs: [{ name: tok, type: secret }]\nsteps:", 1);
+    place.write("s.yaml", &skill);
+    let paused = place.aye(&["run", "s.yaml", "-i", "tok=hunter2-swordfish", "--no-input"]);
+    assert_eq!(paused.code, 6, "{}", paused.all());
+    assert!(!paused.all().contains("aye answer"), "{}", paused.all());
+    let hint = "`aye resume RUN -i tok=…`";
+    assert!(paused.all().contains(hint.trim_matches('`')), "{}", paused.all());
+    let question = question(&place);
+    let said = place.aye(&["answer", &question, SECRET, "--resume", "--no-input"]);
+    assert_eq!(said.code, 1, "{}", said.all());
+    assert!(said.all().contains(hint) && !said.all().contains(SECRET), "{}", said.all());
+}
+
 #[test]
 fn a_path_too_long_for_a_socket_is_none() {
     let place = Place::new();

@@ -344,3 +344,17 @@ fn a_crash_of_the_driver_leaves_no_memory_behind() {
     let elsewhere = pattern.starts_with(['|', '/']);
     assert!(leaves_dumps(&place) || elsewhere, "dumps are written as `{pattern}`");
 }
+
+/// What is read where `from` says is not given again.
+#[test]
+fn the_command_to_try_again_names_only_what_has_to_be_given() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\ninputs:\n  - { name: token, type: secret, from: { env: TOKEN_FOR_TEST } }\n  \
+         - { name: other, type: secret }\nsteps: [{ name: a, command: echo, args: ['{{ 1 // 0 }}'] }]\n",
+    );
+    let ran = aye(&place, &["run", "s.yaml", "-i", "other=correct-horse"], SECRET);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("aye run s.yaml -i other=…\n"), "{}", ran.all());
+}
