@@ -108,6 +108,9 @@ pub struct PlannedStep {
     /// That limit is the project's, not the step's own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub default_timeout: bool,
+    /// It is the longest that the project lets a step take.
+    #[serde(skip)]
+    pub capped: bool,
     /// How it is tried again by itself: `up to 3 attempts, 1s apart at first`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<String>,

@@ -112,8 +112,12 @@ fn planned_step(label: &str, step: &PlannedStep, paint: Paint, text: &mut String
     let gate = if step.destructive { paint.text(Tone::Bad, " destructive") } else { String::new() };
     let limit = match &step.timeout {
         Some(limit) => {
-            let default = if step.default_timeout { " (default)" } else { "" };
-            dim(&format!(" at most {limit}{default}"))
+            let why = match (step.capped, step.default_timeout) {
+                (true, _) => " (`max_step_timeout`)",
+                (false, true) => " (default)",
+                (false, false) => "",
+            };
+            dim(&format!(" at most {limit}{why}"))
         }
         None => String::new(),
     };

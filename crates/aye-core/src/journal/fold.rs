@@ -190,7 +190,7 @@ impl State {
                 }
             }
             EventKind::SkillFinishing(finishing) => {
-                self.finally = Some(Finally::begin(finishing, at));
+                self.finally = Some(Finally::begin(finishing, at, &self.steps));
                 self.phase = Phase::Transition(Transition::Finishing);
             }
             EventKind::SkillCompleted { state, outputs, .. } => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::error_code::ErrorCode;
 use crate::event::{
@@ -12,6 +12,7 @@ use crate::event::{
 use crate::flow::Target;
 use crate::input::{End, Finished};
 use crate::journal::Phase;
+use crate::skill::format_duration;
 use crate::text::World;
 
 use super::run::Machine;
@@ -150,14 +151,13 @@ impl Machine {
                     self.run_expired(world.now)
                 };
                 let own = self.node(&step).and_then(|(_, node)| self.own_limit(&node.step));
-                let own = own.and_then(|limit| SignedDuration::try_from(limit).ok());
                 let finally = self.state.finally.as_ref();
                 let message = match (&winding_down, own) {
                     _ if finally.is_some_and(|it| limit == Some(it.until)) => {
                         "the time for `finally` (`cleanup`) was up".to_owned()
                     }
                     (Some(_), _) => "the run's time limit was up".to_owned(),
-                    (None, Some(limit)) => format!("timed out after {limit:#}"),
+                    (None, Some(limit)) => format!("timed out after {}", format_duration(limit)),
                     (None, None) => "timed out".to_owned(),
                 };
                 let message = match note {

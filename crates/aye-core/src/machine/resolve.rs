@@ -77,7 +77,7 @@ impl Machine {
             (Purpose::Gate | Purpose::Ask, ChoiceAction::Cancel) => {
                 let (why, message) = match &by {
                     Some(by) => (SkipReason::Declined, format!("declined by {by}")),
-                    None => (SkipReason::Expired, "nobody answered in time".to_owned()),
+                    None => (SkipReason::Expired, self.why_unanswered(question, world).to_owned()),
                 };
                 let message = Some(message);
                 self.emit(EventKind::StepSkipped { step, why, by, message, answer }, world, events);
@@ -87,6 +87,17 @@ impl Machine {
                 let why = SkipReason::Answer;
                 self.emit(EventKind::StepSkipped { step, why, by, message, answer }, world, events);
             }
+        }
+    }
+
+    /// Why a question has no answer. In `finally` it is closed at once where nobody can
+    /// be asked, whatever time it had.
+    fn why_unanswered(&self, question: &Question, world: &World) -> &'static str {
+        let ends = [question.deadline, self.state.deadline_over(question)];
+        let in_time = ends.into_iter().flatten().all(|ends| world.now < ends);
+        match self.state.finally.is_some() && in_time {
+            true => "nobody could be asked",
+            false => "nobody answered in time",
         }
     }
 

@@ -149,25 +149,34 @@ fn millis_of(part: &str, unit: u64) -> Option<u64> {
     (millis % whole == 0).then_some(millis / whole)
 }
 
-/// A duration for people: `1m 5s`. Milliseconds are shown below ten seconds
-/// only.
+/// A duration for people: `1m 5s`, `45.5s`, `500ms`.
 pub fn format_duration(duration: Duration) -> String {
-    written(duration, " ", duration < Duration::from_secs(10))
+    let (whole, part) = (duration.as_secs(), duration.subsec_millis());
+    if whole == 0 || part == 0 {
+        return written(duration, " ");
+    }
+    let (minutes, seconds) = (Duration::from_secs(whole - whole % 60), whole % 60);
+    let part = format!("{part:03}");
+    let seconds = format!("{seconds}.{}s", part.trim_end_matches('0'));
+    match minutes.is_zero() {
+        true => seconds,
+        false => format!("{} {seconds}", written(minutes, " ")),
+    }
 }
 
 /// A duration as it would be written in a file: `1m5s`, nothing left out but
 /// what is below a millisecond.
 fn compact(duration: Duration) -> String {
-    written(duration, "", true)
+    written(duration, "")
 }
 
-fn written(duration: Duration, joint: &str, with_millis: bool) -> String {
+fn written(duration: Duration, joint: &str) -> String {
     let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut out = String::new();
     for (unit, millis) in UNITS {
         let count = rest / millis;
         rest %= millis;
-        if count == 0 || (unit == "ms" && !with_millis) {
+        if count == 0 {
             continue;
         }
         if !out.is_empty() {
@@ -274,8 +283,15 @@ mod tests {
 
     #[test]
     fn durations_are_written() {
-        let cases =
-            [(0, "0s"), (5, "5ms"), (1_500, "1s 500ms"), (65_250, "1m 5s"), (90_000_000, "1d 1h")];
+        let cases = [
+            (0, "0s"),
+            (5, "5ms"),
+            (1_500, "1.5s"),
+            (45_500, "45.5s"),
+            (60_250, "1m 0.25s"),
+            (65_000, "1m 5s"),
+            (90_000_000, "1d 1h"),
+        ];
         for (millis, text) in cases {
             assert_eq!(format_duration(Duration::from_millis(millis)), text);
         }

@@ -58,7 +58,7 @@ pub(super) fn planned(
     if holds != Some(false) {
         warnings.extend(found);
     }
-    let limit = limit(step, known);
+    let (limit, capped) = limit(step, known);
     let (answer_within, on_expiry) = silence(step, &known.setting.ask, &show).unzip();
     PlannedStep {
         step: step.name.value.clone(),
@@ -71,7 +71,8 @@ pub(super) fn planned(
         answer_within,
         on_expiry,
         timeout: limit.map(format_duration),
-        default_timeout: limit.is_some() && step.timeout == StepTimeout::Default,
+        default_timeout: limit.is_some() && step.timeout == StepTimeout::Default && !capped,
+        capped,
         retry: step.retry.as_ref().map(retry),
         on_error: step.on_error,
         otherwise: otherwise(flow, node, place),
@@ -147,8 +148,9 @@ fn word_shown(word: &str, show: &impl Fn(&str) -> String) -> String {
     if shown.contains("{{") { format!("\"{shown}\"") } else { shell_word(&shown) }
 }
 
-/// The time limit that applies to the step itself.
-fn limit(step: &Step, known: &Known<'_>) -> Option<Duration> {
+/// The time limit that applies to the step itself, and whether it is the longest that the
+/// project allows.
+fn limit(step: &Step, known: &Known<'_>) -> (Option<Duration>, bool) {
     let setting = known.setting;
     let limit = match (step.timeout, &step.action) {
         (StepTimeout::After(limit), _) => Some(limit),
@@ -179,7 +181,9 @@ fn limit(step: &Step, known: &Known<'_>) -> Option<Duration> {
         Action::Compute { python: false, .. } => Some(compute::Limits::default().time),
         _ => None,
     };
-    [limit, longest, code].into_iter().flatten().min()
+    let own = [limit, code].into_iter().flatten().min();
+    let capped = longest.is_some_and(|longest| own.is_none_or(|own| longest < own));
+    (if capped { longest } else { own }, capped)
 }
 
 /// What a yes takes, beyond someone's word.

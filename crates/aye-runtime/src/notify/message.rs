@@ -111,7 +111,7 @@ impl Message {
         if let (Detail::Full, Some((question, open))) = (show, asked) {
             details["asked"] = json!({
                 "kind": question.kind,
-                "title": question.title,
+                "title": question.own_title(),
                 "message": question.message,
                 "options": question.options,
                 "follows": question.follows,

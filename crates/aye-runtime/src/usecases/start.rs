@@ -225,7 +225,8 @@ fn name_taken(name: &str, blocked: &Blocked) -> Error {
         0 => format!("run `{holder}` holds the name `{name}`"),
         ahead => {
             let runs = plural(ahead as usize, "run");
-            format!("run `{holder}` holds the name `{name}`, and {runs} wait for it")
+            let wait = if ahead == 1 { "waits" } else { "wait" };
+            format!("run `{holder}` holds the name `{name}`, and {runs} {wait} for it")
         }
     };
     let hint = format!(
@@ -238,4 +239,20 @@ fn name_taken(name: &str, blocked: &Blocked) -> Error {
 fn secrets_of(inputs: &Inputs) -> IndexMap<String, String> {
     let secret = |name: &String| Some((name.clone(), inputs.secrets.get(name)?.to_owned()));
     inputs.values.keys().filter_map(secret).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_waits_and_two_wait() {
+        let said = |ahead| {
+            let holder = RunId::from_random(7);
+            let error = name_taken("deploy", &Blocked { holder, ahead });
+            error.to_string()
+        };
+        assert!(said(1).ends_with("and 1 run waits for it"), "{}", said(1));
+        assert!(said(2).ends_with("and 2 runs wait for it"), "{}", said(2));
+    }
 }

@@ -137,7 +137,8 @@ impl Context {
 
     /// How whoever drives a run here is called back to its terminal.
     pub fn attention(&self) -> Option<Attention> {
-        Attention::of(&self.env).filter(|_| self.settings.bell)
+        let attention = Attention::of(&self.env).filter(|_| self.settings.bell);
+        attention.map(|attention| if self.plain { attention.bell_only() } else { attention })
     }
 }
 

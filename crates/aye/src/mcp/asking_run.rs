@@ -43,7 +43,9 @@ pub(super) fn describe(
     }
     set("question", question.id.as_str().into());
     set("step", question.step.as_str().into());
-    set("title", budget::text(&question.title, budget::VALUE).into());
+    if let Some(title) = question.own_title() {
+        set("title", budget::text(title, budget::VALUE).into());
+    }
     let message = without_error(asking);
     let whole = budget::text(&message, usize::MAX - 1);
     set("message", budget::text(&message, MESSAGE).into());

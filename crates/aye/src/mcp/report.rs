@@ -246,7 +246,8 @@ fn asked_text(data: &Map<String, Value>) -> String {
     let word = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     let line = |name: &str| escape_control_line(word(name));
     let list = |name: &str| data.get(name).and_then(Value::as_array).into_iter().flatten();
-    let mut lines = vec![head(data), format!("the question: {}", line("title"))];
+    let mut lines =
+        vec![head(data), format!("the question: {}", line("title")).trim_end().to_owned()];
     lines.insert(1, format!("step: {}{}", line("step"), place(data)));
     lines.push(budget::quoted(word("message")));
     lines.extend(data.get("message_cut").map(|_| format!("({})", line("message_cut"))));

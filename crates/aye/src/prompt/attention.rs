@@ -55,6 +55,12 @@ impl Attention {
         Some(Self { notification, title })
     }
 
+    /// The same with nothing but the bell: escapes are noise in a log, and are read out.
+    #[must_use]
+    pub fn bell_only(self) -> Self {
+        Self { notification: Notification::None, title: false }
+    }
+
     /// A question has opened: bell, title and notification.
     pub fn opened(self, about: &str) -> String {
         let text = harmless(about);
@@ -108,6 +114,8 @@ mod tests {
     #[test]
     fn a_terminal_gets_what_it_knows() {
         let xterm = of(&[("TERM", "xterm-256color")]).expect("a terminal");
+        assert_eq!(xterm.bell_only().opened("gate"), "\u{7}");
+        assert_eq!(xterm.bell_only().closed(), "");
         assert_eq!(xterm.opened("gate"), "\u{1b}[22;2t\u{1b}]2;gate\u{7}\u{7}");
         assert_eq!(xterm.closed(), "\u{1b}[23;2t");
         let iterm = of(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")]).expect("one");

@@ -44,6 +44,19 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     wrap(&styled, columns, hang, true)
 }
 
+/// The line of a message that asks: its first. Below a heading that is not the question
+/// itself, it is the first that is not a part of a list or of a quotation.
+pub fn asking_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if heading(first).is_none_or(|heading| heading.ends_with('?')) {
+        return first;
+    }
+    let asks =
+        |line: &&str| heading(line).is_none() && item(line).is_none() && !line.starts_with('|');
+    lines.find(asks).unwrap_or(first)
+}
+
 /// The text of a heading: `## Like this`.
 fn heading(text: &str) -> Option<&str> {
     let (marks, heading) = text.split_once(' ')?;
@@ -116,6 +129,19 @@ fn add(line: Styled, text: &str, tone: Option<Tone>) -> Styled {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heading_is_not_what_is_asked() {
+        for (text, line) in [
+            ("# Heading\n\nGo **bold**?\nmore", "Go **bold**?"),
+            ("\n## Really?\nmore", "## Really?"),
+            ("Go?\n# Plan", "Go?"),
+            ("# Only this\n- one\n| two", "# Only this"),
+            ("", ""),
+        ] {
+            assert_eq!(asking_line(text), line);
+        }
+    }
 
     fn shown(text: &str, color: bool) -> Vec<String> {
         let paint = Paint { color, unicode: true };

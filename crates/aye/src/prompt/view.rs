@@ -33,7 +33,7 @@ use super::markup::{harmless, message};
 use super::style::Styled;
 use super::wrap::wrap;
 
-pub use covers::{all as all_covered, covered};
+pub use covers::{covered, covered_whole};
 pub(super) use footer::seconds_left;
 pub use inbox_view::{Item, desk};
 pub use plain::{plain_advice, plain_ask, plain_details, plain_question};

@@ -6,17 +6,19 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::journal::{Phase, State};
 use aye_core::question::Question;
+use jiff::Timestamp;
 
 use crate::paint::{Glyph, Paint, Tone, escape_control_line, shell_word};
+use crate::prompt::markup::asking_line;
 use crate::prompt::style::Styled;
 use crate::prompt::view::covered;
 
 use super::step_line::step_line;
 
-/// What a message begins with, in plain words: its first line without the
+/// What a message asks, in plain words: its first line that is not a title, without the
 /// marks of Markdown.
 pub fn first_words(message: &str) -> String {
-    let first = message.trim().lines().next().unwrap_or_default();
+    let first = asking_line(message);
     // `***` is a secret that is hidden, not Markdown.
     let parts = first.trim_start_matches('#').trim_start().split("***");
     let parts: Vec<String> = parts.map(|part| part.replace("**", "")).collect();
@@ -49,6 +51,8 @@ pub(super) struct AskedQuestions(HashMap<QuestionId, Asked>);
 struct Asked {
     step: String,
     message: String,
+    /// When its time, or that of the run, is up.
+    ends: Option<Timestamp>,
 }
 
 impl AskedQuestions {
@@ -57,7 +61,7 @@ impl AskedQuestions {
     pub(super) fn line(&mut self, event: &Event, state: &State, paint: Paint) -> Option<String> {
         let line = match &event.kind {
             EventKind::ConfirmationRequired(question) => {
-                self.note(question, paint);
+                self.note(question, state, paint);
                 state.yes.then(|| self.not_counted(question, paint))?
             }
             EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
@@ -68,28 +72,35 @@ impl AskedQuestions {
         };
         // A run that is taken up may ask what was asked before.
         if let Phase::Asking { question, .. } = &state.phase {
-            self.note(question, paint);
+            self.note(question, state, paint);
         }
         line
     }
 
-    fn note(&mut self, question: &Question, paint: Paint) {
+    fn note(&mut self, question: &Question, state: &State, paint: Paint) {
         let message = paint.cut(&first_words(&question.message), SHORT);
-        let asked = Asked { step: escape_control_line(&question.step), message };
+        let (step, ends) = (escape_control_line(&question.step), state.question_deadline());
+        let asked = Asked { step, message, ends };
         self.0.insert(question.id.clone(), asked);
     }
 
     /// The line of the event, with the step and the question in front.
     fn closing(&self, question: &QuestionId, event: &Event, paint: Paint) -> Option<String> {
         let line = step_line(event, paint)?;
-        let Some(Asked { step, message }) = self.0.get(question) else { return Some(line) };
+        let Some(Asked { step, message, ends }) = self.0.get(question) else { return Some(line) };
         let (mark, rest) = line.split_once(' ')?;
+        // In `finally` a question is not left open: its step is left out.
+        let unasked = matches!(
+            event.kind,
+            EventKind::ConfirmationExpired { applied: None, withdrawn: false, .. }
+        ) && ends.is_none_or(|ends| event.at < ends);
+        let rest = if unasked { "nobody can be asked here: counts as no" } else { rest };
         Some(format!("{mark} {}  {message}  {rest}", paint.text(Tone::Strong, step)))
     }
 
     fn not_counted(&self, question: &Question, paint: Paint) -> Option<String> {
         let why = question.why_no_yes()?;
-        let Asked { step, message } = self.0.get(&question.id)?;
+        let Asked { step, message, .. } = self.0.get(&question.id)?;
         let mark = paint.text(Tone::Warn, paint.glyph(Glyph::Asking));
         let step = paint.text(Tone::Strong, step);
         Some(format!("{mark} {step}  {message}  --yes does not answer this: {why}"))
@@ -103,5 +114,6 @@ mod tests {
     #[test]
     fn what_is_hidden_stays_visible_as_hidden() {
         assert_eq!(first_words("## Use ***, **now**?\nmore"), "Use ***, now?");
+        assert_eq!(first_words("# Heading\n\nGo **bold**?"), "Go bold?");
     }
 }

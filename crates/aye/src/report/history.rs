@@ -14,6 +14,7 @@ use aye_core::text::diff;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control, escape_control_line};
+use crate::prompt::view::covered_whole;
 
 use super::step_line::WITHDRAWN;
 use super::timeline::{answer_words, ended_words};
@@ -268,7 +269,14 @@ impl Told {
                 let lines = question.follows.iter().flat_map(|command| command.lines());
                 let mut lines: Vec<_> =
                     lines.map(|line| format!("$ {}", escape_control(line))).collect();
-                lines.extend(covered_lines(question));
+                // Lines after the first of a fact stand below it.
+                for fact in covered_whole(question, &state.started.workspace) {
+                    let parts = fact.lines().enumerate();
+                    let indent = |at| if at == 0 { "" } else { "  " };
+                    lines.extend(
+                        parts.map(|(at, line)| indent(at).to_owned() + &escape_control(line)),
+                    );
+                }
                 self.of(&question.step).question(event, words, lines);
                 self.questions.insert(question.id.to_string(), Question::clone(question));
             }
@@ -335,19 +343,6 @@ impl Told {
         let lines = what.fix.as_deref().map(planned).unwrap_or_default();
         self.of(step).note(event, escape_control_line(&words), lines);
     }
-}
-
-/// Everything that a yes to a question covers, and what it does not.
-fn covered_lines(question: &Question) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (name, fact) in crate::prompt::view::all_covered(question) {
-        let name = if name == "not" { "not covered" } else { name };
-        for (at, line) in fact.lines().enumerate() {
-            let before = if at == 0 { format!("{name}: ") } else { "  ".to_owned() };
-            lines.push(format!("{before}{}", escape_control(line)));
-        }
-    }
-    lines
 }
 
 fn retried(

@@ -95,12 +95,12 @@ impl KeptOutput {
     }
 
     /// All that was written, if that is one line.
-    pub(super) fn only_line(&self) -> Option<String> {
+    pub(super) fn only_line(&self) -> Option<KeptLine> {
         if self.count() != 1 || self.cut {
             return None;
         }
         let mut all = self.all(false);
-        all.pop().map(|line| line.text).filter(|text| !text.trim().is_empty())
+        all.pop().filter(|line| !line.text.trim().is_empty())
     }
 }
 
@@ -150,9 +150,10 @@ mod tests {
         let mut output = KeptOutput::default();
         assert!(output.only_line().is_none());
         output.push(0, b"4f2a91c0\n");
-        assert_eq!(output.only_line().as_deref(), Some("4f2a91c0"));
+        let line = output.only_line().map(|line| (line.stream, line.text));
+        assert_eq!(line, Some((0, "4f2a91c0".to_owned())));
         output.push(1, b"!");
-        assert_eq!(output.only_line(), None);
+        assert!(output.only_line().is_none());
     }
 
     #[test]

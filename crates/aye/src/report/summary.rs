@@ -196,6 +196,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
     }
     let widest = next.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
     for (what, command) in next {
+        let command = command.replace('…', paint.glyph(Glyph::Ellipsis));
         let _ =
             writeln!(text, "  {}  {command}", paint.text(Tone::Dim, &format!("{what:widest$}")));
     }

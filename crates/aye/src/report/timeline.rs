@@ -15,6 +15,7 @@ use crate::paint::{duration, escape_control_line};
 use crate::term;
 use aye_runtime::usecases::RunHistory;
 
+use super::asked::first_words;
 use super::inside::place_words;
 use super::summary::stopped;
 
@@ -184,8 +185,7 @@ impl Decision {
             [] => self.question.clone(),
             place => place.join(" > "),
         };
-        let message = self.message.trim().lines().next().unwrap_or_default();
-        let asked = format!("{place} \"{}\"", term::cut(&escape_control_line(message), LONGEST));
+        let asked = format!("{place} \"{}\"", term::cut(&first_words(&self.message), LONGEST));
         let Some(by) = &self.by else {
             return format!("{asked} = {value}: nobody answered in time");
         };

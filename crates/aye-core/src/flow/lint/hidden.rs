@@ -8,7 +8,8 @@ use super::super::locate;
 use super::Looker;
 
 /// What `run` itself has.
-const OF_RUN: [&str; 6] = ["id", "environment", "user", "status", "error", "failed_step"];
+pub(super) const OF_RUN: [&str; 7] =
+    ["id", "environment", "user", "started", "status", "error", "failed_step"];
 
 impl Looker<'_> {
     /// A built-in name where the result of a step with that name was meant.

@@ -7,6 +7,7 @@ use crate::skill::Template;
 use crate::text::keys;
 
 use super::super::locate;
+use super::hidden::OF_RUN;
 use super::{Looker, UNKNOWN_NAME};
 
 /// Functions of GitHub's conditions.
@@ -76,6 +77,7 @@ impl Looker<'_> {
                     None => inside(key, &known.steps),
                 }
             }
+            ("run", Some(key)) if !OF_RUN.contains(&key) => inside(key, &OF_RUN.into()),
             (name, _) if known.has(name) => return None,
             // `commit` for `inputs.commit` is the slip people make most.
             (name, _) if known.inputs.contains(name) => {
@@ -146,6 +148,7 @@ impl Looker<'_> {
         match (first, second) {
             ("inputs", Some(key)) => inside(key, &known.inputs),
             ("steps", Some(key)) => inside(key, &known.steps),
+            ("run", Some(key)) => inside(key, &OF_RUN.into()),
             _ => {
                 let names = known.names.iter().copied();
                 let all = names.chain(known.results.iter().chain(local).map(String::as_str));

@@ -60,7 +60,8 @@ pub(super) struct Waiting {
     /// The item it is about, where it is inside a list.
     item: Option<Item>,
     kind: String,
-    title: String,
+    /// Its heading, where the skill gives it one.
+    title: Option<String>,
     message: String,
     /// What `aye answer` takes from this user now; `details` has all options.
     answers: Vec<String>,
@@ -155,7 +156,13 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
     let mut waiting = Vec::new();
     for one in journal.open_questions()? {
         let offered = offered(&one, &user, now);
+        let state = journal.state(&one.row.run).ok();
         let OpenQuestion { row, question: asked, driven, rests, around, .. } = one;
+        // Words that only say what kind of question it is are not its title.
+        let asked = asked.map(|asked| Question {
+            title: asked.own_title().unwrap_or_default().to_owned(),
+            ..asked
+        });
         let leads = asked.as_ref().map(|asked| lead_words(asked, context.paint_out).join(", "));
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {
@@ -164,11 +171,11 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             place: place_words(&around, &row.step),
             path: around.iter().map(Parent::label).collect(),
             item: item.cloned(),
-            workspace: journal.find_run(row.run.as_str()).ok().map(|run| run.workspace),
+            workspace: state.as_ref().map(|state| state.started.workspace.clone()),
             skill: row.skill,
             step: row.step,
             kind: row.kind,
-            title: row.title,
+            title: asked.as_ref().and_then(|asked| asked.own_title()).map(str::to_owned),
             message: row.message,
             answers: offered.values,
             leads: leads.unwrap_or_default(),
@@ -176,7 +183,11 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             command: offered.words,
             details: asked,
             asked: row.asked,
-            deadline: row.deadline,
+            // The time of the run, or of its `finally`, may be up before its own.
+            deadline: [row.deadline, state.and_then(|state| state.question_deadline())]
+                .into_iter()
+                .flatten()
+                .min(),
             driven,
             rests,
         });
@@ -258,7 +269,9 @@ fn proposal_lines(proposed: &[WaitingProposal], context: &Context) -> String {
 fn message_lines(one: &Waiting, paint: Paint) -> String {
     let columns = crate::term::columns(std::io::stdout());
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(3));
-    let mut lines = markup::message(one.message.trim_start_matches('\n'), room, paint);
+    // What reads a pipe may know Markdown.
+    let marks = Paint { unicode: paint.unicode && columns.is_some(), ..paint };
+    let mut lines = markup::message(one.message.trim_start_matches('\n'), room, marks);
     let more = lines.len().saturating_sub(LONGEST);
     if columns.is_some() && more > 1 && !is_change(&one.skill) {
         lines.truncate(LONGEST);

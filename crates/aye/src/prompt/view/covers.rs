@@ -94,8 +94,19 @@ fn change_lines(change: &Change) -> Vec<String> {
     ]
 }
 
+/// The same with nothing cut, but for the command that starts: a record shows that itself.
+pub fn covered_whole(question: &Question, workspace: &str) -> Vec<String> {
+    let changed = question.changed.iter().map(|change| format!("changed: {}", change.line()));
+    let shown =
+        |fact: &&Fact| question.follows.as_ref() != Some(&fact.value) || fact.step.is_some();
+    let facts = first(question, Some(workspace)).filter(shown);
+    let facts = facts.map(|fact| format!("covers: {}", fact.line()));
+    let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
+    changed.chain(facts).chain(not).collect()
+}
+
 /// Every fact, for those who ask for details.
-pub fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
+pub(super) fn all(question: &Question) -> impl Iterator<Item = (&'static str, String)> {
     let facts = question.facts.iter().flatten().map(|fact| ("covers", fact.line()));
     let not = question.not_covered.iter().map(|note| ("not", note.clone()));
     let remembered = question.remember_scopes().iter().map(|scope| {
@@ -110,10 +121,7 @@ fn names(inputs: &[String]) -> String {
 }
 
 /// The facts that a person reads before answering.
-fn first<'a>(
-    question: &'a Question,
-    workspace: Option<&'a str>,
-) -> impl Iterator<Item = &'a Fact> {
+fn first<'a>(question: &'a Question, workspace: Option<&'a str>) -> impl Iterator<Item = &'a Fact> {
     let reads = move |fact: &&Fact| match fact.kind {
         FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
         FactKind::Directory => Some(fact.value.as_str()) != workspace,
@@ -125,6 +133,17 @@ fn first<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_cut_says_so_in_ascii_too() {
+        let id = aye_core::id::QuestionId::from_text("r-1");
+        let mut question = Question::new(id, aye_core::skill::AskKind::Confirm, "Go?");
+        question.facts = Some(vec![Fact::new(FactKind::Stdin, None, &"x".repeat(SHORT))]);
+        let paint = Paint { color: false, unicode: false };
+        let lines = covered(&question, None, "?", usize::MAX, paint);
+        let text: String = lines.iter().map(|line| line.render(paint) + "\n").collect();
+        assert!(text.is_ascii() && text.ends_with("x...\n? shows the rest\n"), "{text}");
+    }
 
     #[test]
     fn a_long_old_value_does_not_hide_the_new_one() {

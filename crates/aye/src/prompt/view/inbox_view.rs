@@ -1,7 +1,7 @@
 //! What the inbox looks like on a terminal: a list to answer from.
 
 use crate::paint::{Glyph, Tone, plural};
-use crate::prompt::markup::{harmless, message};
+use crate::prompt::markup::{asking_line, harmless, message};
 use crate::prompt::style::Styled;
 
 use super::{Look, Part};
@@ -104,8 +104,8 @@ fn entry(item: &Item, index: usize, marked: bool, look: Look) -> [Styled; 2] {
     let pointer = if marked { look.pointer() } else { "  " };
     let number = if index < NUMBERED { format!("{} ", index + 1) } else { "  ".to_owned() };
     let asked = look.bar(Part::Plain).tone(Tone::Ask, pointer).tone(Tone::Dim, number);
-    let first = item.asked.trim().lines().next().unwrap_or_default();
-    let text = message(first, WHOLE, look.paint).into_iter().next().unwrap_or_default();
+    let text =
+        message(asking_line(&item.asked), WHOLE, look.paint).into_iter().next().unwrap_or_default();
     let asked = asked.then(text);
     let tone = if item.soon { Tone::Warn } else { Tone::Dim };
     let note = harmless(look.bar(Part::Plain).plain("    "), &item.note, Some(tone));

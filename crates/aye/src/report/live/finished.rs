@@ -10,6 +10,7 @@ use crate::paint::{Glyph, Tone, duration, escape_control, escape_control_line, p
 use crate::screen::Painted;
 
 use super::super::OutputMode;
+use super::super::kept_output::KeptLine;
 use super::super::timeline::ended_words;
 use super::LiveReport;
 use super::block::between;
@@ -64,7 +65,11 @@ impl<W: Write> LiveReport<'_, W> {
             return (text, String::new());
         }
         let result = match (lane.output.only_line(), lane.output.count()) {
-            (Some(line), _) => line,
+            // What came of a step is what it wrote to standard output.
+            (Some(KeptLine { stream: 1, text }), _) => {
+                format!("{} {text}", self.paint.glyph(Glyph::ErrorBar))
+            }
+            (Some(line), _) => line.text,
             (None, 0) => String::new(),
             (None, lines) => plural(usize::try_from(lines).unwrap_or(usize::MAX), "line"),
         };

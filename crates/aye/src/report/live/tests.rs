@@ -112,6 +112,26 @@ fn a_plan_says_what_runs_and_what_is_to_come() {
     ");
 }
 
+/// A warning is not what came of the step.
+#[test]
+fn one_line_of_standard_error_is_marked_in_the_folded_row() {
+    let done = event(
+        3,
+        json!({ "type": "step_completed", "step": "build", "execution": 1, "output": "build" }),
+    );
+    let mut state = State::begin(&begin()).expect("a state");
+    for event in [&started(), &done] {
+        state.apply(event).expect("a state");
+    }
+    for (stream, result) in [(Stream::Stdout, "→ it is"), (Stream::Stderr, "→ ┃ it is")] {
+        let text = written(Verbosity::Normal, OutputMode::Failed, |report| {
+            report.output(0, stream, b"it is\n");
+            report.event(Place::RUN, &done, &state);
+        });
+        assert!(text.contains(result), "{result}: {text}");
+    }
+}
+
 #[test]
 fn only_what_differs_is_painted_again() {
     let text = written(Verbosity::Normal, OutputMode::Failed, |report| {

@@ -536,3 +536,24 @@ finally:
     let finally = &plan[plan.find("2. b at most").unwrap()..];
     assert!(!finally.contains("->"), "the next step follows, however it ends: {plan}");
 }
+
+#[test]
+fn a_limit_says_where_it_comes_from_and_is_not_rounded() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: a, shell: 'true' }\n  \
+         - { name: b, shell: 'true', timeout: 1.5s }\n  \
+         - { name: c, shell: 'true', timeout: 1h, confirmation: { message: Go?, timeout: 45.5s } }\n",
+    );
+    place.write("aye.toml", "[run]\nmax_step_timeout = \"90.5s\"\n");
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    for part in [
+        "1. a at most 1m 30.5s (`max_step_timeout`)\n",
+        "2. b at most 1.5s\n",
+        "3. c at most 1m 30.5s (`max_step_timeout`)\n",
+        "within 45.5s, ",
+    ] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+}

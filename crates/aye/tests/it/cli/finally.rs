@@ -146,6 +146,59 @@ fn how_a_run_ends_is_known_there_only() {
     let checked = place.aye(&["check", "skill.yaml"]);
     assert_eq!(checked.code, 2, "{}", checked.all());
     assert!(checked.all().contains("`run.status` is known in `finally` only"), "{}", checked.all());
+    let misspelt = skill("shell: 'true'").replace("run.failed_step", "run.failed_steps");
+    place.write("skill.yaml", &misspelt);
+    let checked = place.aye(&["check", "skill.yaml"]);
+    assert_eq!(checked.code, 2, "{}", checked.all());
+    assert!(checked.all().contains("did you mean `run.failed_step`?"), "{}", checked.all());
+    place.write("skill.yaml", &skill("shell: echo {{ run.id }} {{ run.started }}"));
+    place.aye(&["check", "skill.yaml"]).ok();
     place.write("skill.yaml", &skill("shell: 'true'").replace("tidy\n", "work\n"));
     assert!(place.aye(&["check", "skill.yaml"]).all().contains("duplicate-name"));
+}
+
+/// A clean-up that a failure led to is not what failed.
+#[test]
+fn the_step_that_failed_is_named_after_a_clean_up() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "name: demo
+states:
+  a: { shell: exit 3, on_error: fail, transitions: { success: d, failure: cl } }
+  cl: { shell: echo cleaning, transitions: { success: bad } }
+  d: { type: final }
+  bad: { type: final, status: failed }
+finally:
+  - { name: t, command: echo, args: ['{{ run.failed_step }}: {{ run.error }}'] }
+",
+    );
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stdout.contains("a: ended in `bad`; step `a`: exit code 3\n"), "{}", ran.all());
+}
+
+/// It has what is left of `cleanup`, and none where nobody can be asked.
+#[test]
+fn a_question_in_it_says_the_time_that_it_has() {
+    let place = Place::new();
+    let asks = "cleanup: 30m\nfinally:\n  - name: q\n    shell: 'true'\n    \
+                confirmation: { message: '# Plan\n\n\nClean?', timeout: 0 }\n";
+    place.write("skill.yaml", &skill("shell: 'true'").replacen("finally:\n", asks, 1));
+    let ran = place.aye(&["run", "skill.yaml"]).ok();
+    for part in ["q  Clean?  nobody can be asked here: counts as no", "nobody could be asked"] {
+        assert!(ran.all().contains(part), "{part}: {}", ran.all());
+    }
+    assert!(!ran.all().contains("in time"), "{}", ran.all());
+    place.aye(&["run", "skill.yaml", "--detach", "-q"]).ok();
+    let mut open = serde_json::Value::Null;
+    until("a question", || {
+        open = place.aye(&["inbox", "--json"]).ok().json();
+        open[0]["question"].is_string()
+    });
+    assert!(open[0]["deadline"].is_string() && open[0]["title"].is_null(), "{open}");
+    let inbox = place.aye(&["inbox"]).ok().stdout;
+    assert!(inbox.contains(" left") && !inbox.contains("no time limit"), "{inbox}");
+    place.aye(&["answer", open[0]["question"].as_str().unwrap(), "proceed"]).ok();
+    until("the end", || place.status() == "completed");
 }

@@ -56,6 +56,16 @@ fn plain_is_ascii() {
         assert!(with(&[], args).all().is_ascii());
     }
     assert!(with(&[("LC_ALL", "C")], &["run", "s.yaml"]).stderr.contains("+ a"));
+    let place = Place::new();
+    place.write(
+        "skills/t.yaml",
+        "name: t\ninputs: [{ name: tok, type: secret, required: true }]\n\
+         steps: [{ name: a, shell: exit 1 }]\n",
+    );
+    for args in [&["list"][..], &["list", "t"], &["run", "t", "-i", "tok=correct-horse"]] {
+        let said = place.aye(&[&["--plain"], args].concat()).all();
+        assert!(said.is_ascii() && said.contains("-i tok=..."), "{said}");
+    }
 }
 
 /// A shell line with `aye` on the path.

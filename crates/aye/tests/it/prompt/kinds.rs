@@ -263,6 +263,7 @@ fn plain_lines_for_screen_readers() {
     let bare = raw.replace("\u{1b}7", "").replace("\u{1b}>", "");
     assert!(!bare.contains("\u{1b}[") || !bare.contains("\u{1b}[A"), "{raw:?}");
     assert!(raw.is_ascii(), "{raw:?}");
+    assert!(terminal.vt.titles.is_empty() && !raw.contains("\u{1b}]"), "{raw:?}");
     terminal.assert_clean();
 }
 

@@ -131,6 +131,10 @@ fn render(listed: &[Listed], context: &Context) -> String {
     let name = |skill: &Listed| escape_control_line(&skill.name);
     let widest = listed.iter().map(|skill| term::width(&name(skill))).max().unwrap_or(0).min(32);
     let columns = term::size().map_or(100, |(columns, _)| usize::from(columns));
+    let fit = |text: &str, columns| match std::io::stdout().is_terminal() {
+        true => paint.cut(text, columns),
+        false => text.to_owned(),
+    };
     let mut text = String::new();
     for skill in listed {
         let name = paint.text(Tone::Strong, &term::pad(&name(skill), widest));
@@ -141,19 +145,20 @@ fn render(listed: &[Listed], context: &Context) -> String {
             text.push_str(&format!("{mark} {name}  {}\n", paint.text(Tone::Bad, &note)));
             continue;
         }
+        let dots = paint.glyph(Glyph::Ellipsis);
         let wanted: Vec<String> = skill
             .inputs
             .iter()
             .filter(|input| input.required)
-            .map(|input| format!("-i {}=…", escape_control_line(&input.name)))
+            .map(|input| format!("-i {}={dots}", escape_control_line(&input.name)))
             .collect();
         let about = skill.description.as_deref().map(str::trim).unwrap_or_default();
         let about = escape_control_line(about.lines().next().unwrap_or_default());
         let room = columns.saturating_sub(widest + 4);
-        let about = term::fit(&about, room);
+        let about = fit(&about, room);
         let rest = room.saturating_sub(term::width(&about) + 2);
         let wanted = match rest > 8 || !std::io::stdout().is_terminal() {
-            true => paint.text(Tone::Dim, &term::fit(&wanted.join(" "), rest)),
+            true => paint.text(Tone::Dim, &fit(&wanted.join(" "), rest)),
             false => String::new(),
         };
         let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));

@@ -100,7 +100,8 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
     }
 
     let needed = inputs.iter().filter(|input| input.has_to_be_given());
-    let needed: String = needed.map(|input| format!(" -i {}=…", input.name.value)).collect();
+    let dots = paint.glyph(Glyph::Ellipsis);
+    let needed: String = needed.map(|input| format!(" -i {}={dots}", input.name.value)).collect();
     let line = format!("aye run {}{needed}", shell_word(wanted));
     lines.extend([String::new(), escape_control_line(&line), String::new()]);
     lines.join("\n")
