@@ -93,6 +93,8 @@ struct KnownNames<'a> {
     hidden: BTreeSet<&'a str>,
     /// Results that are what a program wrote, and the step each is of.
     texts: BTreeMap<&'a str, &'a str>,
+    /// Those of them that are always empty: the step discards what it writes.
+    discarded: BTreeMap<&'a str, &'a str>,
     /// The first step to give a result, and where it stands.
     order: BTreeMap<String, (usize, Span)>,
     /// The results of steps, those of the tools included.
@@ -126,7 +128,8 @@ impl<'a> KnownNames<'a> {
                 .map(|step| step.name.as_str())
                 .filter(|name| BUILT_IN.contains(name))
                 .collect(),
-            texts: texts_of(flow),
+            texts: texts_of(flow, |_| true),
+            discarded: texts_of(flow, |step| !step.kept.stdout),
             order: order_of(flow),
             results,
             certain: flow.certain_to_run(),
@@ -181,13 +184,15 @@ fn all_steps(flow: &Flow) -> Vec<&Step> {
     steps
 }
 
-/// The results that are what a program wrote, and the steps that give them.
-fn texts_of(flow: &Flow) -> BTreeMap<&str, &str> {
+/// The results that are what a program wrote, and the steps that give them, as far as
+/// they are wanted.
+fn texts_of(flow: &Flow, wanted: impl Fn(&Step) -> bool) -> BTreeMap<&str, &str> {
     let texts = flow
         .nodes
         .iter()
         .map(|node| &node.step)
-        .filter(|step| matches!(step.action, Action::Command { .. } | Action::Shell { .. }));
+        .filter(|step| matches!(step.action, Action::Command { .. } | Action::Shell { .. }))
+        .filter(|step| wanted(step));
     texts
         .map(|step| (step.output.as_ref().unwrap_or(&step.name).as_str(), step.name.as_str()))
         .collect()
@@ -254,6 +259,7 @@ impl Looker<'_> {
                 .or_else(|| self.ahead_of_the_end(name, template))
                 .or_else(|| self.unknown(name, template, local))
                 .or_else(|| self.no_such_key(name, template))
+                .or_else(|| self.discarded(name, template))
                 .or_else(|| self.too_early(name, template, local))
         });
         let results: BTreeSet<&str> =

@@ -181,6 +181,20 @@ fn nothing_is_none() {
 }
 
 #[test]
+fn what_a_step_discards_is_always_empty() {
+    for (name, found) in [("a", true), ("steps.a.stdout", true), ("steps.a.stderr", false)] {
+        let all = said(&steps(&format!(
+            "  - {{ name: a, shell: make, stdout: discard }}\n  - {{ name: b, command: echo, args: ['{{{{ {name} }}}}'] }}\n"
+        )));
+        let expected = format!(
+            "warning always-empty: `{name}` is always empty | take `stdout: discard` out of step `a`, or do not use it"
+        );
+        let expected: Vec<String> = found.then_some(expected).into_iter().collect();
+        assert_eq!(all, expected, "{name}");
+    }
+}
+
+#[test]
 fn what_a_program_printed_is_no_number() {
     let two = |condition: &str| {
         said(&steps(&format!(

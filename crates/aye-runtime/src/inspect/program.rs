@@ -265,6 +265,8 @@ mod tests {
         for file in ["work/x.sh", "outside.sh"] {
             std::fs::write(place.path().join(file), "#!/bin/sh\ntrue\n").expect("written");
         }
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(workspace.join("x.sh"), mode).expect("executable");
         std::fs::write(workspace.join("data.txt"), "data").expect("written");
         let mut spec = Spec::new(argv[0]);
         spec.args = argv[1..].iter().map(Into::into).collect();

@@ -53,6 +53,22 @@ impl Looker<'_> {
         Some(self.undefined(message).label(span, ""))
     }
 
+    /// The result of a step that discards what it writes.
+    pub(super) fn discarded(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
+        let known = &self.known.discarded;
+        let step = match dotted.split('.').collect::<Vec<_>>().as_slice() {
+            ["steps", step, "stdout", ..] => known.values().find(|one| *one == step),
+            [result, ..] => known.get(result),
+            [] => None,
+        }?;
+        let span = locate::name_in(self.source, template.span, dotted);
+        Some(
+            Diagnostic::warning("always-empty", format!("`{dotted}` is always empty"))
+                .label(span, format!("step `{step}` discards its standard output"))
+                .hint(format!("take `stdout: discard` out of step `{step}`, or do not use it")),
+        )
+    }
+
     /// A name that nothing can ever define; `local` are the names of its place alone.
     pub(super) fn unknown(
         &self,

@@ -158,11 +158,6 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
         let offered = offered(&one, &user, now);
         let state = journal.state(&one.row.run).ok();
         let OpenQuestion { row, question: asked, driven, rests, around, .. } = one;
-        // Words that only say what kind of question it is are not its title.
-        let asked = asked.map(|asked| Question {
-            title: asked.own_title().unwrap_or_default().to_owned(),
-            ..asked
-        });
         let leads = asked.as_ref().map(|asked| lead_words(asked, context.paint_out).join(", "));
         let item = around.iter().rev().find_map(|parent| parent.item.as_ref());
         waiting.push(Waiting {

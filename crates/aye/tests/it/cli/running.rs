@@ -209,6 +209,8 @@ fn a_question_that_nobody_can_answer_pauses_the_run() {
     asks  run RUN
     ‖ nobody can be asked here: `--no-input` was given
     ‖ asks waits for an answer: Continue?  0 steps done
+      command of `after`: echo went on
+      not covered: programs that the script finds in `PATH`
       answer  aye answer RUN-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume RUN --detach

@@ -49,6 +49,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
+      command: true
+      not covered: programs that the script finds in `PATH`
       asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 120x40
@@ -57,6 +59,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
+      command: true
+      not covered: programs that the script finds in `PATH`
       asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 40x24
@@ -65,6 +69,9 @@ fn the_inbox_keeps_the_lines_of_a_message() {
 
       • checkout at 4f2a91c0
       • two checks were skipped
+      command: true
+      not covered: programs that the script
+        finds in `PATH`
       asked just now, no time limit, no
         process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
@@ -83,6 +90,8 @@ fn a_run_is_shown_with_every_step() {
     ? release  waiting
     · tell     not reached yet
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
+      command: true
+      not covered: programs that the script finds in `PATH`
       answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
@@ -97,6 +106,8 @@ fn a_run_is_shown_with_every_step() {
     ? release  waiting
     · tell     not reached yet
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
+      command: true
+      not covered: programs that the script finds in `PATH`
       answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
@@ -112,6 +123,9 @@ fn a_run_is_shown_with_every_step() {
     · tell     not reached yet
     ‖ release waits for an answer: Release
       to production  1 step done, 1 failed
+      command: true
+      not covered: programs that the script
+        finds in `PATH`
       answer  aye answer k3f9x2m7q1-1 \
               proceed|cancel --resume
       inbox   aye inbox
