@@ -207,8 +207,6 @@ fn nothing_that_destroys_is_answered_from_memory() {
         gate("name: act, skill: inner.yaml"),
         gate("name: act, skill: outer.yaml"),
         gate("name: act, skill: calls.yaml"),
-        gate(&format!("name: act, foreach: [1], steps: [{}]", drop(""))),
-        gate("name: act, foreach: [1], steps: [{ name: in, skill: inner.yaml }]"),
         format!("{asked}, {inside}"),
         format!("{asked}, {{ name: between, command: 'true' }}, {outer}"),
         format!("{asked}, {{ name: act, foreach: [1], steps: [{}] }}", drop("")),
