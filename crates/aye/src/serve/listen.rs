@@ -166,7 +166,7 @@ async fn accept_local(listener: UnixListener, router: Router, unread: Duration) 
 
 /// Closes the oldest connection that has said nothing, if there are too many.
 fn make_room(strangers: &mut VecDeque<Stranger>) {
-    if strangers.len() % FORGET == 0 {
+    if strangers.len().is_multiple_of(FORGET) {
         strangers.retain(Stranger::is_one);
     }
     if strangers.len() >= STRANGERS
