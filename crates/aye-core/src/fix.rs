@@ -84,7 +84,7 @@ fn uses_first(value: &Value) -> bool {
             let inside = inside.split("}}").next().unwrap_or(inside);
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
             let mut words = inside.split(|c: char| !is_word(c));
-            words.any(|word| word == "first")
+            words.any(|word| word == "first" || word == "first_parsed")
         }),
         Value::Array(items) => items.iter().any(uses_first),
         Value::Object(map) => map.values().any(uses_first),

@@ -188,6 +188,8 @@ pub struct Changed {
     pub edits: Edits,
     /// An assistant said so.
     pub relayed: bool,
+    /// Who said so, if that is known.
+    pub by: Option<String>,
 }
 
 /// How a step stands.

@@ -103,7 +103,12 @@ impl Machine {
         let locals = Arc::make_mut(&mut scope.locals);
         locals.insert("args".to_owned(), Value::Object(old.clone()));
         locals.insert("error".to_owned(), json!(self.error_of(step)));
-        locals.extend(first.map(|first| ("first".to_owned(), first)));
+        if let Some(first) = first {
+            // As a step has `<output>_parsed` for a tool that answers with text.
+            let parsed = first.as_str().and_then(text::data_in);
+            locals.extend(parsed.map(|parsed| ("first_parsed".to_owned(), parsed)));
+            locals.insert("first".to_owned(), first);
+        }
         let new = text::render_value(&Value::Object(args.clone()), &scope)
             .map_err(|error| NotFixed::Template(error.to_string()))?;
         let set = new.as_object().cloned().unwrap_or_default();

@@ -13,6 +13,7 @@
 mod apart;
 mod chains;
 mod compare;
+mod data_in;
 mod diff;
 mod engine;
 mod filters;
@@ -31,6 +32,7 @@ mod weigh;
 
 pub use apart::{Work, work};
 pub use chains::{NumberComparison, number_comparisons};
+pub use data_in::{data_in, key_values};
 pub use diff::{changes, diff};
 pub(crate) use frozen::{Frozen, Outside, Recorder};
 pub use render::{

@@ -9,7 +9,9 @@ use aye_core::question::FixScope;
 use serde_json::{Map, Value};
 
 use crate::fmt::escape_control_line;
-use crate::memory::{Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise};
+use crate::memory::{
+    Change, ErrorText, Fix, Keep, NewFix, Origin, OriginKind, Query, generalise, look_up_obstacle,
+};
 
 use super::drive::Driver;
 use super::known::{program, tool_of};
@@ -55,12 +57,7 @@ impl Driver<'_> {
     /// someone who is believed says only look.
     fn obstacle(&self, fix: &Fix) -> Option<String> {
         let tool = fix.change.first.as_ref()?.tool.as_ref()?;
-        (!self.parts.tools.is_read_only(tool)).then(|| {
-            format!(
-                "it begins with the tool `{tool}`, which no settings that count mark \
-                 `read_only = true`"
-            )
-        })
+        (!self.parts.tools.is_read_only(tool)).then(|| look_up_obstacle(tool))
     }
 
     /// What someone changed worked, and they wanted it kept.
@@ -116,7 +113,7 @@ impl Driver<'_> {
         old: &Map<String, Value>,
         scope: FixScope,
     ) -> NewFix {
-        let Changed { error, edits, relayed } = change;
+        let Changed { error, edits, relayed, by } = change;
         let rule = generalise(old, &edits.set);
         let state = machine.state();
         // The program that failed, not the one that was put in its place.
@@ -136,7 +133,9 @@ impl Driver<'_> {
             about: Some(changed(old, &edits.set)),
             from: Origin {
                 kind: if *relayed { OriginKind::Assistant } else { OriginKind::Person },
-                by: self.lane(ROOT).machine.state().started.driver.user.clone(),
+                by: by
+                    .clone()
+                    .unwrap_or_else(|| self.lane(ROOT).machine.state().started.driver.user.clone()),
                 run: Some(state.run.to_string()),
                 at: self.parts.clock.now(),
                 other: Map::new(),
@@ -150,7 +149,9 @@ impl Driver<'_> {
 fn recalled(fix: &Fix, id: &str) -> String {
     let mut said = format!("known error: trying `{id}`");
     if let Some(about) = &fix.about {
-        said.push_str(&format!("; it was learned from {about}"));
+        // What someone changed in a run says where it is from; other words say themselves.
+        let word = if fix.from.run.is_some() { "it was learned from " } else { "" };
+        said.push_str(&format!("; {word}{about}"));
     }
     match fix.verified {
         0 => {}

@@ -89,9 +89,37 @@ fn asked(question: &Question) -> String {
     line.chars().take(LONGEST).collect()
 }
 
-/// The error that a question is about.
+/// The error that a question is about. What may be anything is left open in it, as in the rest
+/// of what an answer is for.
 fn error_of(machine: &Machine, question: &Question) -> Option<String> {
-    (question.purpose == Purpose::Recover).then(|| machine.error_of(&question.step))
+    let is_about_error = question.purpose == Purpose::Recover;
+    let mut error = is_about_error.then(|| machine.error_of(&question.step))?;
+    let inputs = &machine.state().started.inputs;
+    for value in question.any.iter().filter_map(|name| inputs.get(name)) {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        error = without_word(&error, &text);
+    }
+    Some(error)
+}
+
+/// The text with a placeholder wherever this value stands as a whole word.
+fn without_word(text: &str, value: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    if value.trim().is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(value) {
+        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        out.push_str(before);
+        let begins = !out.chars().next_back().is_some_and(is_word) || !value.starts_with(is_word);
+        let ends = !after.chars().next().is_some_and(is_word) || !value.ends_with(is_word);
+        out.push_str(if begins && ends { "<any>" } else { value });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// That an answer is to be given again. It is learned if the answer counts.
@@ -181,11 +209,15 @@ impl Driver<'_> {
     /// nothing that it was for, and has to be given once more.
     fn offer_original(&mut self, id: LaneId, skill: &str, step: &str) {
         let said = self.parts.memory.original_choices(skill, step);
-        let wanted = said.iter().find_map(OriginalChoice::wanted);
+        let environment = self.lane(id).machine.state().started.environment.as_deref();
+        // Where it is always asked, remembering it once more changes nothing.
+        let asks = said.iter().any(|choice| choice.always_asks(environment));
+        let wanted = said.iter().find_map(OriginalChoice::wanted).filter(|_| !asks);
         let line = wanted.map(|(choice, since)| {
+            let on = if since.is_empty() { String::new() } else { format!("on {since} ") };
             format!(
-                "memory: on {since} someone wanted `{choice}` given here each time, without \
-                 saying for what; answer it once more and let it be remembered"
+                "memory: {on}someone wanted `{choice}` given here each time, without saying for \
+                 what; answer it once more and let it be remembered"
             )
         });
         let last = said.iter().rev().find_map(OriginalChoice::last_answer);
@@ -220,5 +252,24 @@ impl Driver<'_> {
         let request = Request::answer(question.id.clone(), answer);
         self.apply(id, Input::Request(request), None)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_word;
+
+    #[test]
+    fn a_value_is_left_open_where_it_is_a_whole_word() {
+        for (text, value, open) in [
+            ("cannot push main", "main", "cannot push <any>"),
+            ("the domain of main", "main", "the domain of <any>"),
+            ("feature-login: gone", "feature-login", "<any>: gone"),
+            ("x", "", "x"),
+            ("mainmain main", "main", "mainmain <any>"),
+            ("déjà vu", "é", "déjà vu"),
+        ] {
+            assert_eq!(without_word(text, value), open);
+        }
     }
 }

@@ -81,7 +81,7 @@ impl Driver<'_> {
         if block {
             return Ok(Some(End::Failed {
                 code: ErrorCode::UsuallyFails,
-                message: said,
+                message: escape_control_line(&said),
                 hint: Some(format!("`aye memory forget {}` if that is wrong", warnings[0].id)),
                 proposal: None,
             }));
@@ -89,10 +89,11 @@ impl Driver<'_> {
         if again {
             return Ok(None);
         }
+        let said = format!("{said}; `aye memory forget {}` takes it back", warnings[0].id);
         let what = Remembered {
             id: Some(warnings[0].id.clone()),
             step: Some(step.to_owned()),
-            ..Remembered::told(MemoryKind::Usage, said)
+            ..Remembered::told(MemoryKind::Usage, escape_control_line(&said))
         };
         self.apply(id, Input::Remembered { learned: false, what }, None)?;
         Ok(None)
@@ -115,11 +116,6 @@ fn told(warning: &Warning) -> String {
         warning.sightings,
         warning.error
     );
-    if let Some(advice) = &warning.advice {
-        said.push_str(&format!("; what helped: {advice}"));
-    }
-    if let Some(prevention) = &warning.prevention {
-        said.push_str(&format!("; to prevent it, {prevention}"));
-    }
-    escape_control_line(&said)
+    said.push_str(&warning.more());
+    said
 }

@@ -109,8 +109,9 @@ impl Driver<'_> {
         let memory = &self.parts.memory;
         let (what, proposal) = match told {
             ToldByState::Fix(fix) => return self.told_fix(id, from, fix, true),
-            ToldByState::Issue(issue) => {
-                let proposal = memory.issue_proposal(&issue, origin(from), &mask);
+            ToldByState::Issue { issue, family } => {
+                let family = family.as_deref();
+                let proposal = memory.issue_proposal(&issue, family, origin(from), &mask);
                 ("a known issue", proposal.map_err(|error| error.to_string()))
             }
             ToldByState::Preference { question, entry } => {

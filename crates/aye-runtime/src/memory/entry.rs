@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-use super::{Fix, Issue, Memory, OriginalEntry, Placed, Preference, Proposal, UsagePattern};
+use super::state::StateKey;
+use super::{
+    Fix, Issue, Layer, Memory, MemoryError, OriginalEntry, Placed, Preference, Proposal,
+    UsagePattern,
+};
 
 /// The kinds of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -74,6 +78,9 @@ impl Memory {
         if let Some(found) = all.iter().find(|entry| name(entry) == id) {
             return Ok(found.clone());
         }
+        if let Some(key) = self.find_state(id) {
+            return Ok(self.state_entry(&key)?);
+        }
         let mut begin: Vec<&Value> =
             all.iter().filter(|entry| name(entry).starts_with(id)).collect();
         if begin.is_empty() {
@@ -93,6 +100,22 @@ impl Memory {
                 ))
             }
         }
+    }
+}
+
+impl Memory {
+    /// The file of work memory that is called so: `state/KEY`.
+    pub(super) fn find_state(&self, id: &str) -> Option<StateKey> {
+        let keys = self.state_keys().into_iter();
+        keys.filter(|_| id.starts_with("state/")).find(|key| key.to_string() == id)
+    }
+
+    fn state_entry(&self, key: &StateKey) -> Result<Value, MemoryError> {
+        let file = self.state_place(key);
+        let data = self.state(key)?;
+        Ok(json!({
+            "layer": Layer::Project, "file": file, "line": 1, "id": key.to_string(), "data": data,
+        }))
     }
 }
 

@@ -233,6 +233,14 @@ impl Act {
     }
 }
 
+/// Why a fix that begins with this tool is not used: it may only look with tools that someone
+/// who is believed says only look.
+pub fn look_up_obstacle(tool: &str) -> String {
+    format!(
+        "it begins with the tool `{tool}`, which no settings that count mark `read_only = true`"
+    )
+}
+
 /// In `from` of words that nobody agreed to show: a skill wrote them where Aye keeps its own.
 pub const PROPOSED: &str = "proposed";
 

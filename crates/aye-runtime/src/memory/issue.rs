@@ -54,14 +54,19 @@ pub(super) struct Written {
 /// The key whose entries have no tag of their own.
 pub(super) const KEY: &str = "issues";
 
+/// What a category stands for: files of the original system call what is about the tools of
+/// `bonfire` `bonfire_patterns`.
+pub(super) fn category(name: &str) -> &str {
+    name.strip_suffix("_patterns").filter(|name| !name.is_empty()).unwrap_or(name)
+}
+
 impl Written {
     /// The issue it stands for, below the key `group`.
     pub(super) fn read(self, group: &str) -> Result<Issue, BadPattern> {
         let pattern = Pattern::new(&self.pattern)?;
-        let mut tags = self.tags;
-        if group != KEY {
-            tags.push(group.to_owned());
-        }
+        let group_tag = (group != KEY).then_some(group);
+        let tags = self.tags.iter().map(String::as_str).chain(group_tag);
+        let tags = tags.map(|tag| category(tag).to_owned()).collect();
         let tools: Vec<String> = self.tool.into_iter().chain(self.tools).collect();
         let told = aye_core::digest::digest(&[
             group.as_bytes(),

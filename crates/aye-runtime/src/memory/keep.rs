@@ -30,7 +30,7 @@ pub enum Keep {
 }
 
 impl Memory {
-    /// Forgets a fix, a preference or a pattern of use.
+    /// Forgets a fix, a preference, a pattern of use, or what skills wrote under a key.
     ///
     /// # Errors
     /// When there is none of that name, when people wrote it, or when the file
@@ -43,6 +43,11 @@ impl Memory {
             ));
         }
         if self.forget_original(id)? || self.forget_proposal(id)? {
+            return Ok(());
+        }
+        if let Some(key) = self.find_state(id)
+            && self.forget_state(&key)?
+        {
             return Ok(());
         }
         match self.find_fix(id) {

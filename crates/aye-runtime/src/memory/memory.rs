@@ -159,14 +159,16 @@ impl Memory {
         found.into_iter().map(|(_, fix)| fix).collect()
     }
 
-    /// Every fix for an error, best first, at whatever step and in whatever skill
-    /// where the query names none.
+    /// Every fix for an error, best first, of whatever tool, at whatever step and in
+    /// whatever skill where the query names none.
     pub fn fixes_wherever(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
         let mut found = self.fixes_for(query);
         let told = Told::new(query.error);
         for fix in self.fixes() {
             let matches = &fix.value.matches;
+            let tool = Some(query.tool).filter(|tool| !tool.is_empty());
             let there = Query {
+                tool: tool.or(matches.tool.as_deref()).unwrap_or_default(),
                 skill: query.skill.or(matches.skill.as_deref()),
                 step: query.step.or(matches.step.as_deref()),
                 ..*query
@@ -392,7 +394,10 @@ impl Memory {
             return Vec::new();
         }
         let call = shapes(args, mask);
-        let about = of_tool.into_iter().filter(|pattern| pattern.value.is_about(tool, &call));
+        let about = of_tool.into_iter().filter(|pattern| match &pattern.value.form {
+            Some(form) => pattern.value.breaks(form, args),
+            None => pattern.value.is_about(tool, &call),
+        });
         about.map(|pattern| pattern.value.clone()).collect()
     }
 

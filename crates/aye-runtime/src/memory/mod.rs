@@ -68,7 +68,9 @@ pub use entry::{EntryKind, fix_json, issue_json, proposal_json, usage_json};
 pub use error::{MemoryError, Problem};
 pub use failure::{Ending, Failure};
 pub use fingerprint::fingerprint;
-pub use fix::{Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, PROPOSED, Standing};
+pub use fix::{
+    Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, PROPOSED, Standing, look_up_obstacle,
+};
 pub use generalise::{Rule, generalise};
 pub use import::{Became, Imported, Importing};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};

@@ -148,6 +148,11 @@ static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// The regular expression that a value has to match, if it is one.
+pub(super) fn form(written: &str) -> Option<Regex> {
+    compile(written).ok().map(|(regex, _)| regex)
+}
+
 /// The expression, and how large it is at most.
 fn compile(inner: &str) -> Result<(Regex, usize), String> {
     if inner.len() > LONGEST {

@@ -54,6 +54,9 @@ pub enum Proposed {
         /// What to do.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         fix: String,
+        /// The family of tools it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        family: Option<String>,
     },
     /// What is answered at a step.
     Answer {
@@ -68,10 +71,12 @@ impl Proposed {
     /// What agreeing does, in one line.
     pub fn summary(&self) -> String {
         match self {
-            Self::Issue { pattern, meaning, fix } => {
+            Self::Issue { pattern, meaning, fix, family } => {
                 let said: Vec<&str> =
                     [meaning.as_str(), fix].into_iter().filter(|text| !text.is_empty()).collect();
-                format!("known issue `{pattern}`: {}", said.join("; "))
+                let of = family.as_ref().map(|family| format!(" of `{family}`"));
+                let of = of.unwrap_or_default();
+                format!("known issue `{pattern}`{of}: {}", said.join("; "))
             }
             Self::Answer { question, entry } => {
                 let asks = entry.get("auto_proceed") == Some(&Value::Bool(false));
@@ -95,12 +100,14 @@ impl Memory {
     pub fn issue_proposal(
         &self,
         told: &ToldFix,
+        family: Option<&str>,
         from: Origin,
         mask: Mask<'_>,
     ) -> Result<Proposal, MemoryError> {
         let pattern = Pattern::new(&line(&told.error, mask))?.as_str().to_owned();
         let (meaning, fix) = (line(&told.cause, mask), line(&told.fix, mask));
-        Ok(self.proposal(Proposed::Issue { pattern, meaning, fix }, from))
+        let family = family.map(|family| line(family, mask));
+        Ok(self.proposal(Proposed::Issue { pattern, meaning, fix, family }, from))
     }
 
     /// What memory takes in to propose an answer; nothing if the entry names no
@@ -169,12 +176,13 @@ impl Memory {
             return Err(MemoryError::Changed(proposal.id.clone()));
         }
         let said = match &proposal.what {
-            Proposed::Issue { pattern, meaning, fix } => {
+            Proposed::Issue { pattern, meaning, fix, family } => {
                 let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
                 let new = NewIssue {
                     pattern: pattern.clone(),
                     meaning: some(meaning),
                     fix: some(fix),
+                    tags: family.iter().cloned().collect(),
                     keep: Keep::Auto,
                     ..NewIssue::default()
                 };

@@ -24,6 +24,9 @@ const SAYS: [&str; 14] = [
     "missing",
 ];
 
+/// What Aye writes before what a program wrote, where it shows an error.
+const OUTPUT: &str = "output: ";
+
 /// A pattern that finds this error again, whatever varies in it.
 ///
 /// # Errors
@@ -92,12 +95,23 @@ fn without_last_value(line: &str) -> &str {
 
 /// The first line with a word that tells, else the last that says anything.
 pub(super) fn telling_line(error_text: &str) -> &str {
-    let mut lines = error_text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let all = || error_text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let all_added = all().all(is_added);
+    let lines = all().filter(|line| all_added || !is_added(line));
+    let mut lines = lines.map(|line| line.strip_prefix(OUTPUT).unwrap_or(line));
     let tells = |line: &&str| {
         let told = Told::new(line);
         SAYS.iter().any(|word| told.has(word)) || has_code(line)
     };
     lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_default()
+}
+
+/// What Aye itself adds where it shows an error: its code, and what to do. A run compares
+/// without these.
+fn is_added(line: &str) -> bool {
+    let code = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_code = |code: &str| code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    line.starts_with("hint: ") || code.is_some_and(is_code)
 }
 
 /// `ValueError: …`, `IOException: …`.
@@ -137,6 +151,19 @@ mod tests {
             ("process failed with code: 137", "process failed with code: 137"),
         ] {
             assert_eq!(pattern_of(error).unwrap().as_str(), pattern, "{error}");
+        }
+    }
+
+    #[test]
+    fn what_aye_adds_to_an_error_is_not_what_it_is_known_by() {
+        for (shown, pattern) in [
+            ("exit code 1\noutput: manifest unknown: abc123", "manifest unknown"),
+            ("[tool_unknown]\nthe call failed: no\nhint: write a missing one", "the call failed"),
+            ("exit code 3\noutput: Pulling\nno space on the disk\n", "no space on the disk"),
+            ("hint: the name is missing", "hint: the name is missing"),
+            ("exit code 2", "exit code <n>"),
+        ] {
+            assert_eq!(pattern_of(shown).unwrap().as_str(), pattern, "{shown}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! How often people are asked, week by week: counted from the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aye_core::event::{Event, EventKind, Remembered, RetryReason};
 use aye_core::id::RunId;
@@ -21,7 +21,7 @@ pub struct Week {
     pub by_memory: u64,
     /// Those that people, assistants or `--yes` answered, or nobody did.
     pub asked: u64,
-    /// Failures that were repaired without anyone.
+    /// Steps that failed and went well after a repair, with nobody asked.
     pub heals: u64,
     /// Fixes from memory that were tried and did not help.
     pub failed_fixes: u64,
@@ -31,8 +31,8 @@ pub struct Week {
 #[derive(Debug, Clone, Default)]
 pub struct Weeks {
     weeks: BTreeMap<(i16, i8), Week>,
-    /// The run whose step was repaired last: its retry is the same repair.
-    repaired: Option<RunId>,
+    /// Steps that are tried again after a repair: how that ends says whether it helped.
+    repaired: BTreeSet<(RunId, String)>,
 }
 
 impl Weeks {
@@ -50,13 +50,17 @@ impl Weeks {
             {
                 one.by_memory += 1;
             }
-            // A rule that repaired, or a fix that was tried with nobody asked.
-            EventKind::AutoHealCompleted { healed: true, .. } => {
-                one.heals += 1;
-                self.repaired = Some(event.run.clone());
+            // A rule that ran, or a fix that is tried with nobody asked.
+            EventKind::AutoHealCompleted { step, healed: true, .. }
+            | EventKind::StepRetried { step, why: RetryReason::Fixed, .. } => {
+                self.repaired.insert((event.run.clone(), step.clone()));
             }
-            EventKind::StepRetried { why: RetryReason::Fixed, .. } => {
-                one.heals += u64::from(self.repaired.take().as_ref() != Some(&event.run));
+            EventKind::StepCompleted(done) => {
+                let of = (event.run.clone(), done.step.clone());
+                one.heals += u64::from(self.repaired.remove(&of));
+            }
+            EventKind::StepFailed(failed) => {
+                self.repaired.remove(&(event.run.clone(), failed.step.clone()));
             }
             EventKind::MemoryLearned(what) if did_not_help(what) => one.failed_fixes += 1,
             _ => {}
@@ -155,6 +159,57 @@ mod tests {
             [("2026-W51", 1), ("2026-W52", 1), ("2026-W53", 1), ("2027-W01", 0), ("2027-W02", 0)];
         assert_eq!(shown, wanted.map(|(week, asked)| (week.to_owned(), asked)));
         assert_eq!(weeks.last(2, now).len(), 2);
+    }
+
+    #[test]
+    fn a_repair_counts_when_the_step_goes_well_after_it() {
+        let at = "2026-11-16T10:00:00Z";
+        let repaired = |step: &str| {
+            event(
+                at,
+                json!({
+                    "type": "auto_heal_completed", "step": step, "execution": 2, "rule": "r",
+                    "healed": true,
+                }),
+            )
+        };
+        let retried = |step: &str| {
+            event(at, json!({ "type": "step_retried", "step": step, "attempt": 2, "why": "fixed" }))
+        };
+        let done = |step: &str| {
+            event(
+                at,
+                json!({
+                    "type": "step_completed", "step": step, "execution": 3, "output": step,
+                    "value": null,
+                }),
+            )
+        };
+        let failed = |step: &str| {
+            event(
+                at,
+                json!({
+                    "type": "step_failed", "step": step, "execution": 3, "outcome": "failure",
+                    "message": "no",
+                }),
+            )
+        };
+        let mut weeks = Weeks::default();
+        for one in [
+            repaired("a"),
+            retried("a"),
+            done("a"),
+            repaired("b"),
+            retried("b"),
+            failed("b"),
+            done("b"),
+            retried("c"),
+            done("c"),
+            done("d"),
+        ] {
+            weeks.count(&one);
+        }
+        assert_eq!(weeks.last(1, at.parse().expect("a time")).remove(0).heals, 2);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::confidence::{self, confidence};
 use super::mistake::Mistake;
-use super::pattern::Told;
+use super::pattern::{Pattern, Told};
 use super::similar::{SAME, similarity};
 
 /// How many different calls are kept with a pattern.
@@ -34,12 +34,21 @@ pub struct UsagePattern {
     pub mistake: Mistake,
     /// The error, what varies replaced.
     pub error: String,
+    /// Other words for the same error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
     /// The argument it is about, if the error names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
+    /// The regular expression that this argument has to match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
     /// What the arguments looked like, what varies replaced; newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<BTreeMap<String, String>>,
+    /// Why it fails, in someone's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// What helped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -107,6 +116,9 @@ pub struct Warning {
     pub error: String,
     /// The argument it is about.
     pub parameter: Option<String>,
+    /// Why it fails, in someone's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// What helped.
     pub advice: Option<String>,
     /// What prevents it.
@@ -135,6 +147,13 @@ impl Warning {
             self.error,
             self.sightings
         );
+        text.push_str(&self.more());
+        text
+    }
+
+    /// What is known about it besides, in words that follow others.
+    pub(crate) fn more(&self) -> String {
+        let mut text = self.cause.as_ref().map(|cause| format!("; {cause}")).unwrap_or_default();
         if let Some(advice) = &self.advice {
             text.push_str(&format!("; what helped: {advice}"));
         }
@@ -157,11 +176,42 @@ impl UsagePattern {
             && match &self.parameter {
                 Some(name) => {
                     let given = call.get(name);
-                    given.is_some() && self.calls.iter().any(|known| known.get(name) == given)
+                    // What names no value is about what has to be called before.
+                    let any = self.calls.is_empty() && self.after.is_some();
+                    given.is_some()
+                        && (any || self.calls.iter().any(|known| known.get(name) == given))
                 }
                 // What names no argument and no call is about the tool.
                 None => self.calls.is_empty() || self.calls.iter().any(|known| known == call),
             }
+    }
+
+    /// Whether a call gives its argument in another form than this one. What is not a
+    /// regular expression says nothing.
+    pub(super) fn breaks(&self, form: &str, args: &Value) -> bool {
+        let given = self.parameter.as_ref().and_then(|name| args.get(name));
+        let Some(given) = given.filter(|given| !given.is_null()) else { return false };
+        let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+        super::pattern::form(form).is_some_and(|form| !form.is_match(text))
+    }
+
+    /// Whether it is about this error, in which what varies is replaced.
+    pub fn is_like(&self, error: &str) -> bool {
+        self.similarity(error) >= SAME
+    }
+
+    fn similarity(&self, error: &str) -> f64 {
+        let words = std::iter::once(&self.error).chain(&self.errors);
+        // What someone wrote is a part of the error; what was seen is all of its line.
+        let written = self.cause.is_some() || self.form.is_some() || !self.errors.is_empty();
+        let told = Told::new(error);
+        let has = |known: &str| Pattern::new(known).is_ok_and(|pattern| pattern.is_told(&told));
+        let alike = |known: &String| match written && has(known) {
+            true => 1.0,
+            false => similarity(known, error),
+        };
+        words.map(alike).fold(0.0, f64::max)
     }
 
     /// The warning it makes, if it is sure enough.
@@ -179,6 +229,7 @@ impl UsagePattern {
             mistake: self.mistake,
             error: self.error.clone(),
             parameter: self.parameter.clone(),
+            cause: self.cause.clone(),
             advice: self.advice.clone(),
             prevention: self.prevention.clone(),
             after: self.after.clone(),
@@ -191,10 +242,15 @@ impl UsagePattern {
     /// How like a sighting it is: the same tool and kind of mistake, then how
     /// alike the errors are.
     pub(super) fn likeness(&self, seen: &Sighting) -> f64 {
+        // Someone said which argument it is about, and an error seldom names it.
+        let said = || {
+            let name = self.parameter.as_ref().filter(|_| self.form.is_some());
+            seen.parameter.is_none() && name.is_some_and(|name| seen.call.contains_key(name))
+        };
         let same = self.tool == seen.tool
             && self.mistake == seen.mistake
-            && self.parameter == seen.parameter;
-        if same { similarity(&self.error, &seen.error) } else { 0.0 }
+            && (self.parameter == seen.parameter || said());
+        if same { self.similarity(&seen.error) } else { 0.0 }
     }
 
     fn merge(&mut self, seen: Sighting) {
@@ -233,8 +289,11 @@ pub(super) fn learn(patterns: &mut Vec<UsagePattern>, seen: Sighting) -> String 
         tool: seen.tool,
         mistake: seen.mistake,
         error: seen.error,
+        errors: Vec::new(),
         parameter: seen.parameter,
+        form: None,
         calls: vec![seen.call],
+        cause: None,
         advice: seen.advice,
         prevention: seen.prevention,
         after: None,

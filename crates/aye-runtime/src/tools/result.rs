@@ -4,6 +4,8 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value};
 
+use aye_core::text::key_values;
+
 use super::error::ToolError;
 
 #[cfg(feature = "tools")]
@@ -87,31 +89,6 @@ fn text_of(content: &[ContentBlock]) -> String {
 #[cfg(feature = "tools")]
 fn named(what: &str, kind: &str, base64: &str) -> String {
     format!("[{what} {kind}, {} bytes]", base64.len() / 4 * 3)
-}
-
-/// The `key: value` lines: keys in lower case, blanks as `_`. A key is a few
-/// words, so that prose and JSON are not taken for one.
-fn key_values(text: &str) -> Option<Map<String, Value>> {
-    let mut found = Map::new();
-    for line in text.lines() {
-        let line = line.trim().trim_start_matches(['-', '*']).trim_start();
-        let Some((key, value)) = line.split_once(':') else {
-            continue;
-        };
-        if !(value.is_empty() || value.starts_with([' ', '\t'])) {
-            continue;
-        }
-        let key = key.trim().trim_matches('*');
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/');
-        let begins = key.chars().next().is_some_and(char::is_alphanumeric);
-        if !begins || key.len() > 60 || !key.chars().all(plain) {
-            continue;
-        }
-        let key = key.to_lowercase().split_whitespace().collect::<Vec<_>>().join("_");
-        let value = value.trim().trim_start_matches("**").trim();
-        found.insert(key, Value::String(value.to_owned()));
-    }
-    (!found.is_empty()).then_some(found)
 }
 
 #[cfg(test)]

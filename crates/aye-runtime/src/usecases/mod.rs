@@ -26,6 +26,7 @@ pub mod background;
 mod call_tool;
 mod change_skill;
 mod desktop;
+mod fix_obstacles;
 mod hand_over;
 mod journal_reader;
 mod late_answer;

@@ -38,6 +38,8 @@ pub(super) fn done(journal: &JournalReader, run: &RunId, known: &Memory) -> Resu
         true => known.short_id(rule),
         false => rule.to_owned(),
     };
+    // What ran for a step, and has yet to show that it helped.
+    let mut ran: HashMap<(RunId, String), String> = HashMap::new();
     for (_, event) in journal.events_within(run)? {
         match &event.kind {
             EventKind::MemoryRecalled(what) => memory.push(what.message.clone()),
@@ -53,9 +55,21 @@ pub(super) fn done(journal: &JournalReader, run: &RunId, known: &Memory) -> Resu
             EventKind::StepRetried { step, fix: Some(fix), edits: Some(edits), .. } => {
                 memory.push(format!("`{}` changed `{step}`: {}", named(fix), changes(edits)));
             }
-            EventKind::AutoHealCompleted { step, rule, healed, .. } => {
-                let did = if *healed { "repaired" } else { "did not repair" };
-                memory.push(format!("`{}` {did} `{step}`", named(rule)));
+            EventKind::AutoHealCompleted { step, rule, healed: true, .. } => {
+                ran.insert((event.run.clone(), step.clone()), named(rule));
+            }
+            EventKind::AutoHealCompleted { step, rule, healed: false, .. } => {
+                memory.push(format!("`{}` did not repair `{step}`", named(rule)));
+            }
+            EventKind::StepCompleted(one) => {
+                if let Some(rule) = ran.remove(&(event.run.clone(), one.step.clone())) {
+                    memory.push(format!("`{rule}` repaired `{}`", one.step));
+                }
+            }
+            EventKind::StepFailed(one) => {
+                if let Some(rule) = ran.remove(&(event.run.clone(), one.step.clone())) {
+                    memory.push(format!("`{rule}` did not repair `{}`", one.step));
+                }
             }
             EventKind::ConfirmationRequired(question) => {
                 steps.insert(question.id.clone(), question.step.clone());

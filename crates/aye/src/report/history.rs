@@ -255,7 +255,7 @@ impl Told {
                 let took = duration_ms.map(|ms| duration(Duration::from_millis(ms)));
                 let took = took.map(|took| format!(" in {took}")).unwrap_or_default();
                 let words = match (healed, message) {
-                    (true, _) => format!("heal: `{rule}` repaired it{took}"),
+                    (true, _) => format!("heal: `{rule}` ran{took}"),
                     (false, Some(why)) => format!("heal: `{rule}` did not repair it: {why}"),
                     (false, None) => format!("heal: `{rule}` did not repair it"),
                 };
@@ -335,14 +335,19 @@ impl Told {
     fn remembered(&mut self, event: &Event, what: &Remembered, who: &str) {
         let Some(step) = &what.step else { return };
         let id = what.id.as_deref().map(|id| match what.kind {
-            MemoryKind::Preference => id,
-            _ => id.get(..8).unwrap_or(id),
+            MemoryKind::Fix => short_fix(id),
+            _ => id,
         });
         let id = id.map(|id| format!(" {id}")).unwrap_or_default();
         let words = format!("{who}: {}{id}: {}", what.kind.word(), what.message);
         let lines = what.fix.as_deref().map(planned).unwrap_or_default();
         self.of(step).note(event, escape_control_line(&words), lines);
     }
+}
+
+/// The name of a fix with as many digits as commands take.
+fn short_fix(id: &str) -> &str {
+    id.get(.."fix-01234567".len()).unwrap_or(id)
 }
 
 fn retried(
@@ -360,12 +365,12 @@ fn retried(
         RetryReason::Idempotent => ": its outcome was unknown and it may be run twice",
         RetryReason::Answer => ": requested by a person",
         RetryReason::Policy => ": its `retry` says so",
-        RetryReason::Healed => ": it was repaired",
+        RetryReason::Healed => ": after the repair",
         RetryReason::Fixed => ": memory knows a fix",
         RetryReason::Relayed => ": an assistant asked for it",
     });
     if let Some(fix) = fix {
-        words.push_str(&format!(" ({})", fix.get(..8).unwrap_or(fix)));
+        words.push_str(&format!(" ({})", short_fix(fix)));
     }
     if let Some(who) = who {
         words.push_str(&format!(", {who}"));

@@ -167,7 +167,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 duration_ms.map(|ms| duration(Duration::from_millis(ms))).unwrap_or_default();
             let (glyph, words) = match (healed, message) {
                 (true, _) => {
-                    (mark(Glyph::Done, Tone::Good), format!("`{rule}` repaired it in {took}"))
+                    (mark(Glyph::Done, Tone::Good), format!("`{rule}` ran in {took}"))
                 }
                 (false, why) => {
                     let why = why.as_deref().map(escape_control_line).unwrap_or_default();

@@ -292,6 +292,7 @@ impl State {
                     error: record.error(),
                     edits: edits.clone(),
                     relayed: *why == RetryReason::Relayed,
+                    by: record.retried_by.as_ref().map(|answer| answer.by.clone()),
                 });
             }
             record.edits = Some(edits.over(record.edits.take()));

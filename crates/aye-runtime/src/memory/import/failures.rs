@@ -4,7 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::memory::{Ending, Memory, Seen};
 
-use super::{Became, Importing, Report, entries, text, time};
+use super::{Became, Importing, Report, entries, not_kept, text, time};
+
+/// What is kept of an entry.
+const KEPT: [&str; 5] = ["tool", "error_snippet", "timestamp", "fix_applied", "success"];
 
 pub(super) fn import(
     memory: &Memory,
@@ -39,7 +42,8 @@ pub(super) fn import(
             now: at,
         };
         let kept = memory.saw_failure(&seen, how.mask);
-        let about = format!("{tool}: {error}; kept among the last failures");
+        let more = not_kept(failure, &KEPT);
+        let about = format!("{tool}: {error}; kept among the last failures{more}");
         report.tried(entry, kept.map(|_| about));
     }
     for key in map.keys().filter(|key| *key != "failures") {

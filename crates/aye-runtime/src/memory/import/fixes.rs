@@ -4,7 +4,11 @@ use serde_json::{Map, Value};
 
 use crate::memory::{Change, ErrorText, Keep, Memory, NewFix, Origin, OriginKind};
 
-use super::{Became, Importing, Report, entries, text, time};
+use super::{Became, Importing, Report, entries, not_kept, text, time};
+
+/// What is kept of an entry.
+const KEPT: [&str; 6] =
+    ["tool_name", "error_pattern", "root_cause", "fix_applied", "date_learned", "learned_at"];
 
 pub(super) fn import(
     memory: &Memory,
@@ -49,7 +53,9 @@ pub(super) fn import(
             }
             Ok(id) => {
                 let short = memory.short_id(&id);
-                let about = format!("{tool}: {error}; kept as {short}, in words: it is only shown");
+                let more = not_kept(fix, &KEPT);
+                let about =
+                    format!("{tool}: {error}; kept as {short}, in words: it is only shown{more}");
                 report.add(entry, Became::Kept, about);
             }
             Err(error) => report.pass_over(entry, error.to_string()),

@@ -120,6 +120,17 @@ fn text(entry: &Value, key: &str) -> String {
     }
 }
 
+/// What an entry has and memory has no place for, in words; empty if that is nothing.
+fn not_kept(entry: &Value, kept: &[&str]) -> String {
+    let fields = entry.as_object().into_iter().flat_map(Map::keys);
+    let other = fields.filter(|name| !kept.contains(&name.as_str()));
+    let other: Vec<String> = other.map(|name| format!("`{name}`")).collect();
+    match other.is_empty() {
+        true => String::new(),
+        false => format!("; not kept: {}", other.join(", ")),
+    }
+}
+
 /// The entries of a list, with where they stand; what is not a list is passed over.
 fn entries<'a>(
     map: &'a Map<String, Value>,

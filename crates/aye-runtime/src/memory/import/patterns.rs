@@ -2,9 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use crate::memory::issue::category as category_name;
 use crate::memory::{Keep, Memory, NewIssue};
 
-use super::{Became, Importing, Report, text};
+use super::{Became, Importing, Report, not_kept, text};
+
+/// What is kept of an entry.
+const KEPT: [&str; 7] = ["pattern", "meaning", "fix", "commands", "tool", "tools", "tags"];
 
 /// Whether a file looks like one: its lists have entries with a `pattern`.
 pub(super) fn is_one(map: &Map<String, Value>) -> bool {
@@ -34,21 +38,30 @@ pub(super) fn import(
             }
             let is_expression = crate::memory::looks_like_regex(&pattern);
             let written = if is_expression { format!("/{pattern}/") } else { pattern.clone() };
-            let commands = entry.get("commands").and_then(Value::as_array);
-            let commands = commands.into_iter().flatten().filter_map(Value::as_str);
+            let texts = |key: &str| -> Vec<String> {
+                let list = entry.get(key).and_then(Value::as_array).into_iter().flatten();
+                list.filter_map(Value::as_str).map(str::to_owned).collect()
+            };
+            let mut tags = texts("tags");
+            tags.push(category_name(category).to_owned());
             let new = NewIssue {
                 pattern: written,
-                tools: Vec::new(),
+                tools: some("tool").into_iter().chain(texts("tools")).collect(),
                 meaning,
                 fix,
-                commands: commands.map(str::to_owned).collect(),
-                tags: vec![category.clone()],
+                commands: texts("commands"),
+                tags,
                 keep: Keep::Auto,
             };
             match memory.note_issue(&new, how.mask) {
                 Ok(issue) => {
-                    let what = if is_expression { " as a regular expression" } else { "" };
-                    let about = format!("{pattern}; kept as {}{what}", issue.id);
+                    let what = match (is_expression, has_signs(&pattern)) {
+                        (true, _) => " as a regular expression",
+                        (false, true) => ", and looked for as it stands, signs and all",
+                        (false, false) => "",
+                    };
+                    let more = not_kept(entry, &KEPT);
+                    let about = format!("{pattern}; kept as {}{what}{more}", issue.id);
                     report.add(name, Became::Kept, about);
                 }
                 Err(error) if error.to_string().contains("is known already") => {
@@ -58,4 +71,10 @@ pub(super) fn import(
             }
         }
     }
+}
+
+/// Whether a text has signs that mean something in a regular expression. A full stop may end
+/// any sentence.
+fn has_signs(pattern: &str) -> bool {
+    pattern.contains(|c: char| "\\^$|?*+()[]{}".contains(c))
 }

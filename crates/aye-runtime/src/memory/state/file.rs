@@ -81,11 +81,35 @@ impl Memory {
         })
     }
 
+    /// Where people find a file of work memory.
+    pub(in crate::memory) fn state_place(&self, key: &StateKey) -> std::path::PathBuf {
+        self.of_state().place(&key.file())
+    }
+
     /// Every file of work memory.
     pub fn state_keys(&self) -> Vec<StateKey> {
         let names = self.of_state().names().into_iter();
         let keys = names.filter(|name| name.starts_with("state/"));
         keys.filter_map(|name| StateKey::parse(&name).ok()).collect()
+    }
+
+    /// Empties a file of work memory; whether there was anything in it. Which lessons it has
+    /// taken in stays: a crash must not write them once more.
+    pub(in crate::memory) fn forget_state(&self, key: &StateKey) -> Result<bool, MemoryError> {
+        if self.of_state().version(&key.file()).is_none() {
+            return Ok(false);
+        }
+        memory_file::change(self.of_state(), &key.file(), |map| {
+            let own = map.remove(OWN);
+            let whole = own.as_ref().is_some_and(|own| own.get(WHOLE).is_some());
+            let had = !map.is_empty() || whole;
+            map.clear();
+            if let Some(Value::Object(mut own)) = own {
+                own.remove(WHOLE);
+                map.insert(OWN.to_owned(), Value::Object(own));
+            }
+            Ok((had, had))
+        })
     }
 
     fn of_state(&self) -> &dyn Documents {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::super::issue::{KEY, category};
 use super::file::StateChange;
 use super::operation::Operation;
 use super::view::ToldFix;
@@ -13,7 +14,12 @@ pub enum Told {
     /// What helps against an error of a tool.
     Fix(ToldFix),
     /// What an error means, whatever the tool.
-    Issue(ToldFix),
+    Issue {
+        /// What is said about it.
+        issue: ToldFix,
+        /// The family of tools it is about: the list it is in.
+        family: Option<String>,
+    },
     /// That a question is answered by itself.
     Preference {
         /// The question, as its file calls it: `skill:step`.
@@ -34,7 +40,7 @@ impl StateChange {
             match operation {
                 Operation::Write { value } => look("", value, &mut found),
                 Operation::Update { path, value } => look(path, value, &mut found),
-                Operation::Append { item, .. } => look("", item, &mut found),
+                Operation::Append { list, item, .. } => look(list, item, &mut found),
                 Operation::Remove { .. } => {}
             }
         }
@@ -73,7 +79,14 @@ fn read(name: &str, entry: &Map<String, Value>) -> Option<Told> {
         return None;
     }
     Some(match told.tool.is_empty() {
-        true => Told::Issue(told),
+        true => Told::Issue { issue: told, family: family(name) },
         false => Told::Fix(told),
     })
+}
+
+/// The family of tools that a list of known issues is about, if its name says so.
+fn family(list: &str) -> Option<String> {
+    let name = category(list.rsplit('.').next().unwrap_or(list));
+    let says = !["", KEY, "patterns", "learned_patterns", "known_issues"].contains(&name);
+    says.then(|| name.to_owned())
 }

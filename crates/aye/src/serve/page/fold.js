@@ -116,7 +116,7 @@ const HANDLERS = {
     run.heals.push({ step: event.step, rule: event.rule, at: event.at, error: event.error });
   },
   auto_heal_completed(run, event) {
-    stepOf(run, event.step).notes.push(event.healed ? `healed: \`${event.rule}\`` : `repair \`${event.rule}\` failed: ${event.message ?? ""}`);
+    stepOf(run, event.step).notes.push(event.healed ? `repair \`${event.rule}\` ran` : `repair \`${event.rule}\` failed: ${event.message ?? ""}`);
   },
   memory_recalled(run, event) {
     if (event.message) run.memory.push({ ...event, learned: false });

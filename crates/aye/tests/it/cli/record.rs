@@ -151,11 +151,11 @@ fn a_heal_rule_and_what_it_did_are_part_of_the_story() {
             &shown,
             &[
                 "heal: the rule `make-room` fits the error",
-                "heal: `make-room` repaired it",
-                "attempt 2: it was repaired",
+                "heal: `make-room` ran in ",
+                "attempt 2: after the repair",
             ],
         ),
-        (&page, &["- heal: \\`make-room\\` repaired it"]),
+        (&page, &["- heal: \\`make-room\\` ran in "]),
     ]);
 }
 

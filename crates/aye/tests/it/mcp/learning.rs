@@ -29,6 +29,19 @@ fn a_proposed_fix_does_nothing_until_a_person_agrees() {
     let failed = client.run("push");
     assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
     client.call("skill_cancel", json!({ "execution_id": failed.id() })).ok();
+    // The error as Aye shows it, with its own words around it, is the same error.
+    let shown = failed.whole["structuredContent"]["error"].as_str().unwrap();
+    assert!(shown.contains("output: remote rejected"), "{shown}");
+    let again = json!({
+        "tool": "sh", "error": shown, "args": { "2": "true" },
+        "about": "push differently", "skill": "push", "step": "push",
+    });
+    assert_eq!(client.call("learn_tool_fix", again).ok()["id"], told["id"]);
+    // There is nothing to agree to in words.
+    let words = json!({ "tool": "sh", "error": "the branch is unknown", "about": "make it" });
+    let words = client.call("learn_tool_fix", words);
+    assert_eq!(words.ok()["standing"], "prose");
+    assert!(!words.text().contains("memory agree"), "{}", words.text());
 
     desk.aye(&["memory", "agree", told["id"].as_str().unwrap(), "--yes"]).ok();
     let done = client.run("push");

@@ -68,7 +68,12 @@ fn a_fix_is_told_with_the_arguments_that_it_changed() {
         }),
     );
     is_for_people(&learned);
+    let by =
+        |id: &str| desk.aye(&["memory", "show", id, "--json"]).ok().json()["from"]["by"].clone();
+    let proposed = id;
     let id = learned.ok()["id"].as_str().unwrap().to_owned();
+    assert!(by(&id).as_str().unwrap().contains(" for "), "the assistant is named: {}", by(&id));
+    assert_eq!(by(&proposed), by(&id), "in a retry too");
     desk.aye(&["memory", "agree", &id, "--yes"]).ok();
     let healed = release(&mut client, "web", "def456");
     assert_eq!(healed.status(), "completed", "{}", healed.text());

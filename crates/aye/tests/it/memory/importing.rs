@@ -37,10 +37,11 @@ stats: {}
 ";
 const PATTERNS: &str = "
 auth:
-  - {pattern: token expired, meaning: log in again, fix: kube_login, commands: [kube s], usage_stats: {times_matched: 3}}
+  - {pattern: token expired, meaning: log in again, fix: kube_login, commands: [kube s], usage_stats: {times_matched: 3}, cluster: stage}
   - {pattern: 'unauthor.*', meaning: not allowed}
   - {pattern: '(unclosed.*', meaning: bad}
-bonfire:
+  - {pattern: 'bad ((', meaning: as it stands}
+bonfire_patterns:
   - {pattern: no route to host, fix: connect the VPN}
   - {pattern: lonely}
 jira_cli: some text
@@ -109,8 +110,9 @@ fn every_entry_gets_a_line_and_twice_is_once() {
             ("auth[0]", kept),
             ("auth[1]", kept),
             ("auth[2]", over),
-            ("bonfire[0]", kept),
-            ("bonfire[1]", over),
+            ("auth[3]", kept),
+            ("bonfire_patterns[0]", kept),
+            ("bonfire_patterns[1]", over),
             ("jira_cli", over),
             ("rel:gate", kept),
             ("other:gate", kept),
@@ -118,12 +120,23 @@ fn every_entry_gets_a_line_and_twice_is_once() {
         ]
     );
     assert!(lines.iter().all(|(_, _, about)| !about.is_empty()));
+    for (entry, said) in [
+        ("auth[0]", "; not kept: `usage_stats`, `cluster`"),
+        ("auth[3]", ", and looked for as it stands, signs and all"),
+        ("tool_fixes[0]", "; not kept: `times_prevented`"),
+        ("failures[0]", "; not kept: `error_type`, `source`"),
+    ] {
+        let line = lines.iter().find(|(name, _, _)| name == entry).unwrap();
+        assert!(line.2.ends_with(said), "{line:?}");
+    }
     // What was taken in is found, and is only shown.
     let check = ["memory", "check", "Error: manifest unknown", "--tool", "bonfire_deploy"];
     let said = place.aye(&check).ok().stdout;
     assert!(said.contains("use the full SHA") && said.contains("prose"), "{said}");
-    let family = place.aye(&["memory", "check", "", "--tool", "bonfire"]).ok().stdout;
-    assert!(family.contains("connect the VPN"), "{family}");
+    for tool in ["bonfire", "bonfire_deploy"] {
+        let family = place.aye(&["memory", "check", "", "--tool", tool]).ok().stdout;
+        assert!(family.contains("connect the VPN"), "{family}");
+    }
     let regex = place.aye(&["memory", "check", "401 Unauthorized", "--tool", "oc"]).ok().stdout;
     assert!(regex.contains("not allowed"), "{regex}");
     let usage = place.aye(&["memory", "list", "usage", "--json"]).ok().json();
@@ -189,6 +202,11 @@ fn what_the_original_system_was_told_makes_it_stricter_and_never_looser() {
     remember("scale", "dev");
     assert!(!asked("scale", "dev"));
     assert!(asked("scale", "production"));
+    // Where it is always asked, nobody is told that remembering it would help.
+    let ran = place.aye(&["run", "scale.yaml", "-i", "where=production"]);
+    assert!(ran.code == 6 && !ran.all().contains("once more"), "{}", ran.all());
+    let ran = place.aye(&["run", "scale.yaml", "-i", "where=stage"]);
+    assert!(ran.all().contains("memory: someone wanted `proceed`"), "{}", ran.all());
 }
 
 #[test]
@@ -228,6 +246,65 @@ usage_patterns:
     mistake_pattern: {error_regex: bad tag, parameter: tag}
     observations: 30
 ";
+const FORM: &str = "
+usage_patterns:
+  - id: deploy_short_sha
+    tool: deploy
+    error_category: PARAMETER_FORMAT
+    mistake_pattern:
+      error_regex: manifest unknown|image not found
+      parameter: image_tag
+      validation: {expected: a full SHA, regex: '^[a-f0-9]{40}$'}
+      common_mistakes: [using 8-char short SHA, '']
+    root_cause: a short SHA was given
+    prevention_steps:
+      - {action: validate_parameter, parameter: image_tag, validation: {regex: '^[a-f0-9]{40}$'}, reason: full SHAs only}
+      - {action: call_tool_if_invalid, tool: git_rev_parse}
+    observations: 50
+    confidence: 0.92
+    last_seen: '2099-01-01T00:00:00'
+";
+
+/// What a value has to look like is looked at before the call.
+#[test]
+fn the_form_of_a_value_is_checked_before_the_call() {
+    let place = Place::new();
+    place.write(
+        "aye.toml",
+        "[tools.deploy]\ncommand = ['sh', '-c', 'echo \"manifest unknown: $0\" >&2; exit 1', '{{ args.image_tag }}']\nargs = { image_tag = {} }\n",
+    );
+    place.aye(&["trust", "--yes"]).ok();
+    let lines = import(&place, &[("usage_patterns.yaml", FORM)]);
+    for said in [
+        "1 of `common_mistakes` are sentences",
+        "it warns where `image_tag` does not match `^[a-f0-9]{40}$`",
+        "not kept: `confidence`",
+    ] {
+        assert!(lines[0].2.contains(said), "{said}: {lines:#?}");
+    }
+    place.write(
+        "s.yaml",
+        "name: s\ninputs: [{ name: tag, type: string }]\nsteps:\n  - { name: d, tool: deploy, args: { image_tag: '{{ inputs.tag }}' }, on_error: continue }\n",
+    );
+    let run = |tag: &str| place.aye(&["run", "s.yaml", "-i", &format!("tag={tag}")]).all();
+    let usage = || {
+        let listed = place.aye(&["memory", "list", "usage", "--json"]).ok().json();
+        listed["usage"].as_array().unwrap().clone()
+    };
+    let said = run("abc12345");
+    let prevention = "a short SHA was given; to prevent it, give `image_tag` as ^[a-f0-9]{40}$ (full \
+                      SHAs only), then call `git_rev_parse` first";
+    assert!(said.contains(prevention), "{said}");
+    let takes_back = format!("`aye memory forget {}`", usage()[0]["id"].as_str().unwrap());
+    assert!(said.contains(&takes_back), "{said}");
+    // The failure counts where it belongs, and a value of the right form is not warned about.
+    assert_eq!(usage().len(), 1, "{:#?}", usage());
+    assert_eq!(usage()[0]["sightings"], 51);
+    let said = run(&"a1".repeat(20));
+    assert!(said.contains("manifest unknown") && !said.contains("usually fails"), "{said}");
+    let check = ["memory", "check", "manifest unknown: abc", "--tool", "deploy"];
+    assert!(place.aye(&check).ok().stdout.contains("use-"), "it is known");
+}
 
 /// \"Call X first\" names no parameter: it warns where X was not called.
 #[test]
@@ -241,9 +318,11 @@ fn what_has_to_be_called_first_is_warned_about_where_it_was_not() {
     let lines = import(&place, &[("usage_patterns.yaml", SEQUENCE)]);
     let about = |at: usize| lines[at].2.as_str();
     assert!(about(0).contains("warns where `reserve` was not called before"), "{lines:#?}");
-    let words = "`not reserved|no namespace` is an expression: errors are compared with the words \
-                 `not reserved or no namespace`";
-    assert!(about(0).contains(words), "{lines:#?}");
+    assert!(!about(0).contains("is an expression"), "its alternatives are words: {lines:#?}");
+    for error in ["it is not reserved", "there is no namespace"] {
+        let checked = place.aye(&["memory", "check", error, "--tool", "deploy"]).ok().stdout;
+        assert!(checked.contains("patterns of use"), "{error}: {checked}");
+    }
     assert!(about(1).contains("which values of `tag` are wrong"), "{lines:#?}");
     place.write("bare.yaml", "name: bare\nsteps:\n  - { name: go, tool: deploy }\n");
     place.write(

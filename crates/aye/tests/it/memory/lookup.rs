@@ -194,7 +194,18 @@ fn four_weeks_with_other_values_than_those_it_learned_from() {
 fn a_fix_looks_only_with_tools_that_somebody_marked() {
     let place = place();
     place.write("aye.toml", &SETTINGS.replace("read_only = true\n", ""));
-    place.aye(&learn(&[])).ok();
+    // It is said when it is learned, and before someone agrees.
+    let obstacle = "it begins with the tool `tags`, which no settings that count mark";
+    let learned = place.aye(&learn(&["--shared", "--json"])).ok().json();
+    assert!(learned["obstacles"][0].as_str().unwrap().contains(obstacle), "{learned}");
+    std::fs::remove_file(place.home().join("memory/agreed.yaml")).unwrap();
+    let id = learned["id"].as_str().unwrap();
+    let agreed = place.aye(&["memory", "agree", id, "--yes"]).ok().stdout;
+    assert!(agreed.contains("is agreed to, but is not used as long as this holds"), "{agreed}");
+    assert!(agreed.matches(obstacle).count() == 2, "{agreed}");
+    place.aye(&["memory", "forget", id]).ok();
+    let learned = place.aye(&learn(&[])).ok();
+    assert!(learned.all().contains("is not used as it is: it begins with"), "{}", learned.all());
     let ran = run(&place, 1, "web", "def456");
     assert_eq!(ran.code, 6, "{}", ran.all());
     assert!(ran.all().contains("was not used: it begins with the tool `tags`"), "{}", ran.all());
@@ -208,6 +219,46 @@ fn a_fix_looks_only_with_tools_that_somebody_marked() {
     place.aye(&["answer", &question(&place), "abort", "--resume"]);
     place.aye(&["trust", "--yes"]).ok();
     assert_eq!(run(&place, 1, "web", "def456").code, 0);
+
+    // What else would keep a fix from being used.
+    let fix = ["memory", "learn", "--tool", "deploy", "--error", "no such image"];
+    for (more, said) in [
+        (&["--look-up", "nothing", "--set", "image=x"][..], "`nothing`, which no settings define"),
+        (&["--set", "image_tag={{ first.full_sha }}"], "but it looks nothing up"),
+        (&["--set", "image_tag={{ broken"], "`{{ broken` is not a template"),
+        (&["--set", "img=x"], "`deploy` has no argument `img`"),
+    ] {
+        let learned = place.aye(&[&fix[..], more].concat()).ok();
+        assert!(learned.all().contains(said), "{said}: {}", learned.all());
+    }
+    // One error of a tool has one fix: the one before is named.
+    let learned = place.aye(&[&fix[..], &["--set", "image=x"]].concat()).ok();
+    assert!(learned.stdout.contains(" in place of fix-"), "{}", learned.all());
+    assert!(!learned.all().contains("warning:"), "{}", learned.all());
+}
+
+/// Servers that answer with text: as JSON, or in lines of `key: value`.
+#[test]
+fn what_a_lookup_says_as_text_is_read() {
+    let place = place();
+    place.write("aye.toml", &SETTINGS.replace("output = \"json\"\n", ""));
+    place.aye(&["trust", "--yes"]).ok();
+    let parsed: Vec<&str> = learn(&[])
+        .into_iter()
+        .map(|word| match word.contains("full_sha") {
+            true => "image_tag={{ first_parsed.full_sha }}",
+            false => word,
+        })
+        .collect();
+    let learned = place.aye(&parsed).ok();
+    assert!(!learned.all().contains("warning:"), "{}", learned.all());
+    let ran = run(&place, 1, "web", "def456").ok();
+    assert!(ran.all().contains(&format!("deployed web {SECOND}")), "{}", ran.all());
+    let lines = TAGS.replace(r#"{"full_sha": "%s", "image": "%s"}"#, r"full_sha: %s\nimage: %s");
+    assert_ne!(lines, TAGS);
+    place.write("tags", &lines);
+    let ran = run(&place, 1, "app", "abc123").ok();
+    assert!(ran.all().contains(&format!("deployed app {FIRST}")), "{}", ran.all());
 }
 
 #[test]
@@ -227,6 +278,22 @@ fn a_fix_that_cannot_be_applied_says_why_and_one_that_nearly_fits_too() {
         ran.all()
     );
     place.aye(&["answer", &question(&place), "abort", "--resume"]);
+    // It finds something, and the step fails all the same: that is not a repair.
+    let useless: Vec<&str> = learn(&[])
+        .into_iter()
+        .map(
+            |word| if word.contains("full_sha") { "image_tag={{ args.image_tag }}1" } else { word },
+        )
+        .collect();
+    place.aye(&useless).ok();
+    let ran = run(&place, 1, "web", "def456");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(!ran.all().contains("repaired") && !shown.contains("repaired"), "{shown}");
+    place.aye(&["answer", &question(&place), "abort", "--resume"]);
+    let stats = place.aye(&["memory", "stats", "--json"]).ok().json();
+    let week = stats["weeks"].as_array().unwrap().last().unwrap();
+    assert_eq!((&week["heals"], &week["failed_fixes"]), (&json!(0), &json!(2)), "{week}");
     let fixes = place.aye(&["memory", "list", "fixes", "--json"]).ok().json();
     place.aye(&["memory", "forget", fixes["fixes"][0]["id"].as_str().unwrap()]).ok();
 
@@ -240,4 +307,16 @@ fn a_fix_that_cannot_be_applied_says_why_and_one_that_nearly_fits_too() {
     assert_eq!(ran.code, 6, "{}", ran.all());
     let said = "it was not used: it is only for `image_tag` `abc123`, and this is `abc124`";
     assert!(ran.all().contains(said), "{}", ran.all());
+
+    // Looking at it says what the run says.
+    let elsewhere = learn(&["--step", "other", "--skill", "release"]);
+    place.aye(&elsewhere).ok();
+    let error = "Error: manifest unknown: 998877a";
+    let check =
+        ["memory", "check", error, "--tool", "deploy", "--skill", "release", "--step", "roll"];
+    let checked = place.aye(&check).stdout;
+    assert!(checked.contains("not used: it is only for the step `other`"), "{checked}");
+    assert!(!checked.contains("memory knows nothing"), "{checked}");
+    let checked = place.aye(&["memory", "check", error]).ok().stdout;
+    assert!(checked.contains("only in the step other"), "{checked}");
 }

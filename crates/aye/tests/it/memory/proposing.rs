@@ -31,7 +31,7 @@ fn proposals(place: &Place) -> Vec<Value> {
 }
 
 pub(crate) const TOLD: &str = "\
-memory.append('learned/patterns', 'auth', {'pattern': 'token expired', 'meaning': 'log in again'})
+memory.append('learned/patterns', 'bonfire_patterns', {'pattern': 'token expired', 'meaning': 'log in again'})
 memory.write('learned/confirmations', {'rel:gate': {'auto_proceed': True, 'default_choice': 'proceed'}})
 memory.write('learned/odd', {'nowhere': {'auto_proceed': True}})
 result = 1";
@@ -66,6 +66,8 @@ fn known_issues_and_answers_of_a_skill_wait_for_a_person() {
     assert!(agreed.stdout.contains("is a known issue from now on: issue-"), "{}", agreed.all());
     assert!(agreed.stdout.contains("the skill one in run"), "{}", agreed.all());
     assert!(place.aye(&check).ok().stdout.contains("log in again"));
+    let family = place.aye(&["memory", "check", "", "--tool", "bonfire_deploy"]).ok();
+    assert!(family.stdout.contains("log in again"), "{}", family.all());
 
     // An answer names nothing that it was for: the question is asked, and says so.
     place.write(

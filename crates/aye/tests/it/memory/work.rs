@@ -348,6 +348,27 @@ fn what_looks_like_learned_by_aye_is_a_proposal_at_most() {
     assert_eq!(known["fixes"][0]["standing"], "prose", "{known}");
 }
 
+/// What the first line of such a file says.
+#[test]
+fn what_a_skill_wrote_is_listed_shown_and_forgotten() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    place.aye(&["trust", "--yes"]).ok();
+    skill(&place, "one", "memory.append('zz', 'list', 'a line')\nresult = 1\n");
+    place.aye(&["run", "one.yaml"]).ok();
+    let story = place.aye(&["show", "last"]).ok().stdout;
+    assert!(story.contains("state state/zz: "), "its whole name: {story}");
+    assert!(place.aye(&["memory", "list"]).ok().stdout.contains("  state/zz\n"));
+    let shown = place.aye(&["memory", "show", "state/zz"]).ok().stdout;
+    assert!(shown.contains("a line"), "{shown}");
+    place.aye(&["memory", "forget", "state/zz"]).ok();
+    assert_eq!(plain(&place, "zz"), json!({}));
+    assert!(!place.aye(&["memory", "list"]).ok().stdout.contains("state/zz"));
+    assert_eq!(place.aye(&["memory", "forget", "state/zz"]).code, 3, "there is nothing left");
+    place.aye(&["run", "one.yaml"]).ok();
+    assert_eq!(plain(&place, "zz"), json!({ "list": ["a line"] }));
+}
+
 /// Names of the original system that no skill of the corpus calls, and what they do.
 #[test]
 fn names_of_the_original_system_do_what_theirs_did() {

@@ -37,18 +37,26 @@ pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> 
             });
         }
     }
+    let obstacles = context.fix_obstacles(fix.value.matches.tool.as_deref(), &fix.value.change);
     if yes {
         if !context.json {
-            print(&describe(&fix, context.paint_out))?;
+            print(&describe(&fix, &obstacles, context.paint_out))?;
         }
-    } else if let Some(code) = refused(&fix, &id, context)? {
+    } else if let Some(code) = refused(&fix, &obstacles, &id, context)? {
         return Ok(code);
     }
     memory.agree_to_fix(&fix, &context.driver().user, context.now())?;
     let fix = memory.find_fix(&fix.value.id)?;
     // Words are never carried out.
     let done_with = if fix.value.change.is_empty() { "shown" } else { "used" };
-    done(&fix, &format!("{id} is {done_with} from now on"), context)
+    let said = match obstacles.first() {
+        None => format!("{id} is {done_with} from now on"),
+        Some(why) => {
+            let why = escape_control_line(why);
+            format!("{id} is agreed to, but is not used as long as this holds: {why}")
+        }
+    };
+    done(&fix, &said, context)
 }
 
 /// Agrees to what a skill wrote where Aye keeps its own.
@@ -96,9 +104,14 @@ fn done(fix: &Placed<Fix>, said: &str, context: &Context) -> Result<u8, Error> {
 }
 
 /// Shows the fix and asks; the exit code unless the answer is yes.
-fn refused(fix: &Placed<Fix>, id: &str, context: &Context) -> Result<Option<u8>, Error> {
+fn refused(
+    fix: &Placed<Fix>,
+    obstacles: &[String],
+    id: &str,
+    context: &Context,
+) -> Result<Option<u8>, Error> {
     person_there(id, context)?;
-    crate::cli::say(&describe(fix, context.paint_err));
+    crate::cli::say(&describe(fix, obstacles, context.paint_err));
     answered_no(
         match fix.value.change.is_empty() {
             true => "Show this when the error happens again?",
@@ -132,7 +145,7 @@ fn answered_no(ask_for: &str, context: &Context) -> Result<Option<u8>, Error> {
 }
 
 /// Everything that decides what is done, each value on a line of its own.
-fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
+fn describe(placed: &Placed<Fix>, obstacles: &[String], paint: Paint) -> String {
     let fix = &placed.value;
     let mut text = format!("{}\n", paint.text(Tone::Strong, &fix.id));
     let mut line = |name: &str, value: &str| {
@@ -179,6 +192,9 @@ fn describe(placed: &Placed<Fix>, paint: Paint) -> String {
     );
     for (place, other) in fix.unknown() {
         line("unknown", &format!("{place}: {}", Value::Object(other.clone())));
+    }
+    for why in obstacles {
+        line("not used", why);
     }
     text
 }

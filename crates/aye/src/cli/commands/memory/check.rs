@@ -10,9 +10,7 @@ use aye_core::heal::Category;
 use aye_runtime::error::Error;
 
 use crate::paint::{Tone, escape_control_line};
-use aye_runtime::memory::{
-    Memory, Query, SAME, fingerprint, fix_json, issue_json, mistake, similarity, usage_json,
-};
+use aye_runtime::memory::{Memory, Query, fingerprint, fix_json, issue_json, mistake, usage_json};
 
 use super::CheckArgs;
 use super::list::{fix_line, issue_line, usage_line};
@@ -32,11 +30,13 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let now = context.now();
     let issues = memory.known_issues(&query);
     let fixes = memory.fixes_wherever(&query);
+    let mut misses = memory.near_misses(&query);
+    misses.retain(|miss| !fixes.iter().any(|fix| fix.value.id == miss.fix.value.id));
     let fingerprinted = fingerprint(&error);
     let mut usage = memory.usage();
     usage.retain(|pattern| {
         let tool = args.tool.as_ref().is_none_or(|tool| *tool == pattern.value.tool);
-        tool && similarity(&pattern.value.error, &fingerprinted) >= SAME
+        tool && pattern.value.is_like(&fingerprinted)
     });
     let category = Category::of(&error);
     let mistake = mistake(&error);
@@ -52,6 +52,10 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
             "issues": issues.iter().map(with_rank).collect::<Vec<_>>(),
             "fixes": fixes.iter().map(fix_json).collect::<Vec<_>>(),
             "usage": usage.iter().map(|one| usage_json(one, now)).collect::<Vec<_>>(),
+            "near_misses": misses
+                .iter()
+                .map(|miss| json!({ "id": miss.fix.value.id, "why": miss.why }))
+                .collect::<Vec<_>>(),
         }))?;
         return Ok(u8::from(nothing));
     }
@@ -93,9 +97,14 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     };
     let lines = fixes.iter().flat_map(line).collect();
     section("fixes (learned)", lines);
+    let miss = |miss: &aye_runtime::memory::NearMiss| {
+        let why = format!("  not used: {}", escape_control_line(&miss.why));
+        [fix_line(&miss.fix.value, memory, paint), paint.text(Tone::Dim, &why)]
+    };
+    section("fixes for something like this", misses.iter().flat_map(miss).collect());
     let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
     section("patterns of use (learned)", lines);
-    if nothing {
+    if nothing && misses.is_empty() {
         shown.push_str("memory knows nothing about it; add it with `aye memory learn`\n");
     }
     print(&shown)?;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, Taken, ask, question};
+use crate::paint::{Tone, escape_control_line};
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind,
@@ -44,18 +45,40 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     };
     let hide = secrets(context);
     let mask = |text: &str| hide.iter().fold(text.to_owned(), |text, one| text.replace(one, "***"));
+    let before: Vec<(String, String)> = memory
+        .fixes()
+        .into_iter()
+        .map(|fix| (memory.short_id(&fix.value.id), fix.value.id))
+        .collect();
     let id = if args.set.is_empty() && lesson.command.is_empty() && args.look_up.is_none() {
         issue(args, lesson, keep, memory, &mask)?
     } else {
         context.require_person("teach a fix")?;
         fix(args, lesson, keep, memory, &mask, context)?
     };
-    match context.json {
-        true => print_json(&json!({ "id": id }))?,
-        false => {
-            let id = memory.short_id(&id);
-            print_line(&format!("learned {id}; `aye memory show {id}` shows it"))?;
-        }
+    let fixes = memory.fixes();
+    let is_there = |id: &String| fixes.iter().any(|fix| fix.value.id == *id);
+    let gone: Vec<_> = before.into_iter().filter(|(_, id)| !is_there(id)).collect();
+    let fix = fixes.iter().find(|fix| fix.value.id == id).map(|fix| &fix.value);
+    let obstacles = fix.map(|fix| context.fix_obstacles(fix.matches.tool.as_deref(), &fix.change));
+    let obstacles = obstacles.unwrap_or_default();
+    if context.json {
+        let gone: Vec<String> = gone.into_iter().map(|(_, id)| id).collect();
+        print_json(&json!({ "id": id, "replaced": gone, "obstacles": obstacles }))?;
+        return Ok(0);
+    }
+    let id = memory.short_id(&id);
+    // One error of a tool has one fix of a person.
+    let gone: Vec<String> = gone.into_iter().map(|(short, _)| short).collect();
+    let instead = match gone.is_empty() {
+        true => String::new(),
+        false => format!(" in place of {}", gone.join(", ")),
+    };
+    print_line(&format!("learned {id}{instead}; `aye memory show {id}` shows it"))?;
+    for why in obstacles {
+        let warning = context.paint_err.text(Tone::Warn, "warning:");
+        let why = escape_control_line(&why);
+        crate::cli::say(&format!("{warning} {id} is not used as it is: {why}\n"));
     }
     Ok(0)
 }

@@ -33,12 +33,36 @@ pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Res
         return Ok(0);
     }
     let paint = context.paint_out;
-    let text: String = kinds.into_iter().map(|kind| section(kind, memory, now, paint)).collect();
+    let mut text: String =
+        kinds.into_iter().map(|kind| section(kind, memory, now, paint)).collect();
+    if what.is_none() {
+        text.push_str(&work_memory(memory, paint));
+    }
     match text.is_empty() {
         true => print("nothing was learned yet\n")?,
         false => print(&text)?,
     }
     Ok(0)
+}
+
+/// What skills wrote down, by key.
+fn work_memory(memory: &Memory, paint: Paint) -> String {
+    let keys = memory.state_keys();
+    let is_empty = |data: &Value| match data {
+        Value::Null => true,
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    };
+    let keys = keys.iter().filter(|key| memory.state(key).is_ok_and(|data| !is_empty(&data)));
+    let lines: String =
+        keys.map(|key| format!("  {}\n", escape_control_line(&key.to_string()))).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => {
+            let title = paint.text(Tone::Strong, "work memory (written by skills)");
+            format!("{title}\n{lines}")
+        }
+    }
 }
 
 fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String {
