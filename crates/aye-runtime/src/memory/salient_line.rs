@@ -161,7 +161,7 @@ mod tests {
             ("[tool_unknown]\nthe call failed: no\nhint: write a missing one", "the call failed"),
             ("exit code 3\noutput: Pulling\nno space on the disk\n", "no space on the disk"),
             ("hint: the name is missing", "hint: the name is missing"),
-            ("exit code 2", "exit code <n>"),
+            ("exit code 2", "exit code 2"),
         ] {
             assert_eq!(pattern_of(shown).unwrap().as_str(), pattern, "{shown}");
         }
