@@ -116,7 +116,8 @@ pub struct Answer {
     /// The machine's policy takes an elicited answer for a person's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub vouched: bool,
-    /// How strongly it is proven who gave it; absent where the channel alone tells.
+    /// How strongly it is proven who gave it; absent where no person did, where an assistant
+    /// passed it on, and in older journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// Digest of the key under which it was sent: sent again, it is the same answer.
@@ -183,6 +184,12 @@ impl Answer {
             origin: None,
             code_error: None,
         }
+    }
+
+    /// An answer that a process of this operating system's user took: at a terminal, in a
+    /// window, or as a command.
+    pub fn local(value: impl Into<Value>, by: impl Into<String>, prompter: Channel) -> Self {
+        Self { proof: Some(Proof::Local), ..Self::new(value, by, prompter) }
     }
 
     /// Whether a person gave it, as far as Aye can tell.

@@ -132,7 +132,7 @@ impl Runtime {
         let value = if request.edits.is_some() { "edit" } else { "retry" };
         let answer = Answer {
             origin: Some(self.origin()),
-            ..Answer::new(value, self.person(), Channel::Command)
+            ..Answer::local(value, self.person(), Channel::Command)
         };
         self.retry_with(request, answer, warn)
     }

@@ -168,7 +168,7 @@ impl<'a> TerminalPrompter<'a> {
             typed: given.typed,
             digest: Some(posed.question.digest.clone()),
             remember: given.remember,
-            ..Answer::new(given.value, by, Channel::Terminal)
+            ..Answer::local(given.value, by, Channel::Terminal)
         };
         PromptEvent::Answered { answer, code: given.code }
     }

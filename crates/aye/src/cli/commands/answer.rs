@@ -216,7 +216,7 @@ pub(super) fn answer(
             // A change that works is remembered as a fix.
             remember: scope.filter(|_| edits.is_none()),
             edits,
-            ..Answer::new(given.value, context.person(), Channel::Command)
+            ..Answer::local(given.value, context.person(), Channel::Command)
         };
         let remembers = answer.remember.is_some();
         let request = Request::Answer { question: question.id.clone(), answer, code };

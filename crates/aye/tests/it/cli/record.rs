@@ -403,6 +403,20 @@ fn a_decision_says_that_nobody_answered() {
 }
 
 #[test]
+fn a_decision_says_what_proves_it() {
+    let place = Place::new();
+    place.write("q.yaml", &ASKS.replace("20s", "1h"));
+    assert_eq!(place.aye(&["run", "q.yaml", "--no-input"]).code, 6);
+    place.aye(&["answer", &format!("{}-1", place.last()), "proceed"]).ok();
+    let decision = place.aye(&["show", "last", "--json"]).ok().json()["decisions"][0].clone();
+    assert_eq!(
+        (&decision["prompter"], &decision["proof"]),
+        (&json!("command"), &json!("local")),
+        "{decision}"
+    );
+}
+
+#[test]
 fn a_decision_says_that_it_was_yes_in_advance() {
     let place = Place::new();
     place.write("q.yaml", ASKS);

@@ -74,7 +74,7 @@ fn another_step_is_asked_about_first() {
     ✓ b  completed    DURATION
         $ echo b
     decisions
-      ? a "`a` was stopped before it ended. It may have done part of its work." = done by USER through command after DURATION
+      ? a "`a` was stopped before it ended. It may have done part of its work." = done by USER through command (local) after DURATION
     ✓ s completed in DURATION  2 steps done
     --- exit 0
     "#);

@@ -43,7 +43,7 @@ fn an_answer_from_elsewhere_closes_the_prompt() {
     assert!(said.stdout.contains(": Proceed"), "{}", said.all());
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     let all = terminal.vt.all();
-    assert!(all.contains("through command after"), "{all}");
+    assert!(all.contains("through command (local)"), "{all}");
     assert!(all.contains("looks") && all.contains("good"), "{all}");
     assert!(!all.contains("[y/N]"), "{all}");
     assert!(place.work().join("deployed").exists());

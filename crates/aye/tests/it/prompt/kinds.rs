@@ -27,7 +27,7 @@ fn a_confirmation_is_answered_with_one_key() {
     assert!(place.work().join("deployed").exists());
     let all = terminal.vt.all();
     assert!(all.contains("Proceed  answered by"), "{all}");
-    assert!(all.contains("through terminal after"), "{all}");
+    assert!(all.contains("through terminal (local) after"), "{all}");
     assert!(!all.contains("[y/N]"), "the prompt is gone: {all}");
     terminal.assert_clean();
 }

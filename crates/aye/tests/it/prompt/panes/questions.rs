@@ -69,14 +69,15 @@ fn an_answer_leaves_a_line() {
     === 80x24
     release  run k3f9x2m7q1
     ✓ build    echo 4f2a → 4f2a                                                1.0s
-    ● release  Release?  Proceed  answered by ada through terminal after 1.0s
+    ● release  Release?  Proceed  answered by ada through terminal (local) after
+               1.0s
     ✓ release  true                                                            1.0s
     ✓ tell     true                                                            1.0s
     ✓ release completed in 1.0s  3 steps done
     === 120x40
     release  run k3f9x2m7q1
     ✓ build    echo 4f2a → 4f2a                                                                     1.0s
-    ● release  Release?  Proceed  answered by ada through terminal after 1.0s
+    ● release  Release?  Proceed  answered by ada through terminal (local) after 1.0s
     ✓ release  true                                                                                 1.0s
     ✓ tell     true                                                                                 1.0s
     ✓ release completed in 1.0s  3 steps done
@@ -85,7 +86,7 @@ fn an_answer_leaves_a_line() {
     ✓ build    echo 4f2a → 4f2a        1.0s
     ● release  Release?  Proceed  answered
                by ada through terminal
-               after 1.0s
+               (local) after 1.0s
     ✓ release  true                    1.0s
     ✓ tell     true                    1.0s
     ✓ release completed in 1.0s  3 steps
