@@ -15,8 +15,18 @@ pub struct Surroundings {
     pub named: bool,
 }
 
-/// Why no window is to be shown, from the environment alone.
+/// Why no window is to be shown, as far as that is known without trying.
 pub fn obstacle(surroundings: &Surroundings) -> Option<String> {
+    obstacle_below(surroundings, Path::new("/"))
+}
+
+/// The same; `root` is where a container leaves its marks.
+fn obstacle_below(surroundings: &Surroundings, root: &Path) -> Option<String> {
+    from_environment(surroundings).or_else(|| container(surroundings, root))
+}
+
+/// Why not, from the environment alone.
+fn from_environment(surroundings: &Surroundings) -> Option<String> {
     let Surroundings { env, named } = surroundings;
     let set = |name: &str| {
         env.get(name).is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
@@ -41,11 +51,11 @@ fn no_display(env: &BTreeMap<String, String>) -> Option<String> {
     (!some).then(|| "there is no display".to_owned())
 }
 
-/// Why no window is to be shown, from what else is known of the machine.
-pub(super) fn container(surroundings: &Surroundings) -> Option<String> {
-    let marks = ["/.dockerenv", "/run/.containerenv"];
-    let found = marks.iter().find(|mark| !surroundings.named && Path::new(mark).exists());
-    found.map(|mark| format!("this is a container (`{mark}` is there)"))
+/// Why not, from what else is known of the machine.
+fn container(surroundings: &Surroundings, root: &Path) -> Option<String> {
+    let marks = [".dockerenv", "run/.containerenv"];
+    let found = marks.iter().find(|mark| !surroundings.named && root.join(mark).exists());
+    found.map(|mark| format!("this is a container (`/{mark}` is there)"))
 }
 
 /// The programs that are there.
@@ -81,7 +91,7 @@ mod tests {
 
     fn why_not(pairs: &[(&str, &str)], named: bool) -> Option<String> {
         let env = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        obstacle(&Surroundings { env: env.collect(), named })
+        from_environment(&Surroundings { env: env.collect(), named })
     }
 
     #[test]
@@ -104,6 +114,22 @@ mod tests {
         assert_eq!(why_not(&[shown, ("container", "podman")], true), None);
         assert!(why_not(&[shown, ("CI", "1")], true).is_some());
         assert!(why_not(&[("SSH_TTY", "/dev/pts/1")], true).is_some());
+    }
+
+    /// Known before there is a question: nothing waits for the desktop's turn.
+    #[test]
+    fn in_a_container_nothing_is_tried() {
+        let root = tempfile::tempdir().expect("a directory");
+        let env = BTreeMap::from([("DISPLAY".to_owned(), ":0".to_owned())]);
+        let why_not = |named| {
+            let surroundings = Surroundings { env: env.clone(), named };
+            obstacle_below(&surroundings, root.path())
+        };
+        assert_eq!(why_not(false), None);
+        std::fs::write(root.path().join(".dockerenv"), "").expect("a file");
+        let why = "this is a container (`/.dockerenv` is there)";
+        assert_eq!(why_not(false).as_deref(), Some(why));
+        assert_eq!(why_not(true), None, "the settings name it");
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use aye_core::pattern::is_match;
 use aye_core::question::{AnswerScope, Question};
-use aye_core::skill::AskKind;
 
 use crate::fmt::escape_control_line;
 
@@ -52,17 +51,10 @@ pub(super) enum Next {
     Failed(String),
 }
 
-/// The window that a question begins with.
-pub(super) fn first(question: &Question, card: &Card) -> Stage {
-    if card.is_long() { Stage::Read } else { answering(question) }
-}
-
-/// The window in which the answer is given.
-fn answering(question: &Question) -> Stage {
-    match question.kind {
-        AskKind::Input if question.options.is_empty() => Stage::Write,
-        AskKind::Input | AskKind::Confirm | AskKind::Choose | AskKind::Recover => Stage::Pick,
-    }
+/// The window that a question begins with. It may come up while someone types elsewhere: a
+/// field that would take what they type comes only after a button or a row was picked.
+pub(super) fn first(card: &Card) -> Stage {
+    if card.is_long() { Stage::Read } else { Stage::Pick }
 }
 
 impl Stage {
@@ -102,7 +94,7 @@ impl Stage {
         match (self, closed) {
             (_, Closed::Later) => Next::Left,
             (_, Closed::Failed(why)) => Next::Failed(why),
-            (Self::Read, Closed::Read) => Next::Show(answering(question), None),
+            (Self::Read, Closed::Read) => Next::Show(Self::Pick, None),
             (Self::Pick, Closed::Row(at)) => match rows(question).get(at).map(|row| row.pick) {
                 Some(Pick::Write) => Next::Show(Self::Write, None),
                 Some(Pick::Offer(index, remember)) => {
@@ -143,11 +135,20 @@ impl Stage {
     }
 
     /// Where it is asked again after an answer was refused.
-    pub(super) fn again(&self, question: &Question) -> Self {
+    pub(super) fn again(&self) -> Self {
         match self {
             Self::Code(draft) => Self::Code(draft.clone()),
-            Self::Read | Self::Pick | Self::Scope(_) | Self::Type(_) => answering(question),
+            Self::Read | Self::Pick | Self::Scope(_) | Self::Type(_) => Self::Pick,
             Self::Write => Self::Write,
+        }
+    }
+
+    /// Where it is asked again after its window was closed by Aye: the person may type
+    /// elsewhere by now.
+    pub(super) fn reopened(&self) -> Self {
+        match self {
+            Self::Read => Self::Read,
+            Self::Pick | Self::Scope(_) | Self::Write | Self::Type(_) | Self::Code(_) => Self::Pick,
         }
     }
 }

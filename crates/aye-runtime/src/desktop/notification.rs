@@ -132,9 +132,7 @@ impl NotificationPrompter {
 
     fn show(&self, posed: &QuestionContext<'_>) -> Result<Open, String> {
         let surroundings = &self.config.surroundings;
-        if let Some(why) =
-            self.obstacle.clone().or_else(|| super::available::container(surroundings))
-        {
+        if let Some(why) = self.obstacle.clone() {
             return Err(why);
         }
         let (program, asks) = programs(surroundings)?;

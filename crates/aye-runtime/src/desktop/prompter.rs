@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use crate::clock::Clock;
 use crate::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
 
-use super::available::{Surroundings, container, obstacle, programs};
+use super::available::{Surroundings, obstacle, programs};
 use super::card::{Card, Standing};
 use super::conversation::{Draft, Next, Stage, first};
 use super::display::{Probe, displays};
@@ -110,7 +110,7 @@ impl DesktopPrompter {
     /// Looks for a display and a program for a question that is new here.
     fn begin(&self, question: &Question) -> Result<Open, String> {
         let surroundings = &self.config.surroundings;
-        if let Some(why) = self.obstacle.clone().or_else(|| container(surroundings)) {
+        if let Some(why) = self.obstacle.clone() {
             return Err(why);
         }
         let programs = programs(&surroundings.env)?;
@@ -226,6 +226,7 @@ impl Open {
                     }),
                     Ok(_) => {
                         if shown.is_stale(&Standing::of(posed), now) {
+                            self.stage = self.stage.as_ref().map(Stage::reopened);
                             self.doing = Doing::Due;
                         }
                         return None;
@@ -265,14 +266,14 @@ impl Open {
             }
             Next::Answer(draft, code) => {
                 let channel = self.programs.first()?.0.channel();
-                self.stage = Some(stage.again(posed.question));
+                self.stage = Some(stage.again());
                 self.doing = Doing::Answered;
                 let Draft { value, typed, remember } = draft;
                 let answer = Answer {
                     typed,
                     remember,
                     digest: Some(posed.question.digest.clone()),
-                    ..Answer::new(value, user, channel)
+                    ..Answer::local(value, user, channel)
                 };
                 Some(PromptEvent::Answered { answer, code })
             }
@@ -291,7 +292,7 @@ impl Open {
         }
         let question = posed.question;
         let card = Card::of(posed, now, &TimeZone::system());
-        let stage = self.stage.get_or_insert_with(|| first(question, &card)).clone();
+        let stage = self.stage.get_or_insert_with(|| first(&card)).clone();
         let (window, card) = stage.window(question, card);
         let card = Card { notice: self.notice.take(), ..card };
         while let Some((program, path)) = self.programs.first() {

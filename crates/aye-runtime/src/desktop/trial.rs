@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use aye_process::{Happening, Outcome, Spec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::available::{Surroundings, container, obstacle, programs};
+use super::available::{Surroundings, obstacle, programs};
 use super::display::{Probe, displays};
 use super::notification::{SERVICE, no_bus, programs as notification_programs};
 
@@ -27,7 +27,7 @@ pub enum Trial {
 /// Greets the display and asks the program for its version, which it only says
 /// once it has reached the display.
 pub fn try_out(surroundings: &Surroundings) -> Trial {
-    if let Some(why) = obstacle(surroundings).or_else(|| container(surroundings)) {
+    if let Some(why) = obstacle(surroundings) {
         return Trial::Absent(why);
     }
     let programs = match programs(&surroundings.env) {
@@ -52,8 +52,7 @@ pub fn try_out(surroundings: &Surroundings) -> Trial {
 /// Asks the notification service for its name, and the program that shows notifications for
 /// its version.
 pub fn try_out_notifications(surroundings: &Surroundings) -> Trial {
-    let absent = obstacle(surroundings).or_else(|| container(surroundings));
-    if let Some(why) = absent.or_else(|| no_bus(surroundings)) {
+    if let Some(why) = obstacle(surroundings).or_else(|| no_bus(surroundings)) {
         return Trial::Absent(why);
     }
     let (shows, asks) = match notification_programs(surroundings) {

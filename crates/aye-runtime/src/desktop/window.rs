@@ -69,7 +69,8 @@ pub(super) enum Closed {
 pub(super) fn rows(question: &Question) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     if question.kind == AskKind::Input {
-        let label = "Write an answer…".to_owned();
+        let alone = question.options.is_empty();
+        let label = if alone { "Answer…" } else { "Write an answer…" }.to_owned();
         rows.push(Row { label, about: None, leads: None, declines: false, pick: Pick::Write });
     }
     for (index, offer) in question.options.iter().enumerate() {

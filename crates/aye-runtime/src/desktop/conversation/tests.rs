@@ -1,6 +1,6 @@
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::Offer;
-use aye_core::skill::ChoiceAction;
+use aye_core::skill::{AskKind, ChoiceAction};
 
 use super::*;
 
@@ -127,7 +127,6 @@ fn text_has_to_match() {
 fn a_text_question_with_options_offers_both() {
     let options = vec![offer("skip", ChoiceAction::Skip)];
     let asked = Question { options, ..question(AskKind::Input) };
-    assert_eq!(answering(&asked), Stage::Pick);
     assert_eq!(Stage::Pick.next(&asked, Closed::Row(0)), Next::Show(Stage::Write, None));
     assert_eq!(Stage::Pick.next(&asked, Closed::Row(1)), Next::Answer(draft("skip"), None));
 }
@@ -163,7 +162,7 @@ fn a_long_question_is_read_first_and_its_windows_after_that_are_short() {
     let asked = Question { message: long, ..confirm() };
     let posed = crate::prompter::QuestionContext::alone(&asked, None);
     let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
-    assert_eq!(first(&asked, &card), Stage::Read);
+    assert_eq!(first(&card), Stage::Read);
     let (window, whole) = Stage::Read.window(&asked, card.clone());
     assert_eq!(window, Window::Read);
     assert_eq!(whole.plain().matches("line").count(), 100);
@@ -171,4 +170,24 @@ fn a_long_question_is_read_first_and_its_windows_after_that_are_short() {
     let (_, short) = Stage::Pick.window(&asked, card);
     assert!(!short.is_long());
     assert!(short.plain().contains("the window before showed the rest"));
+}
+
+/// Whatever someone types while a window comes up, there is no field for it, and Enter is the
+/// way out.
+#[test]
+fn no_window_that_comes_up_by_itself_has_a_field() {
+    for (secret, pattern) in [(false, None), (false, Some("^[a-z]+$")), (true, None)] {
+        let (default, pattern) = (Some("main".to_owned()), pattern.map(str::to_owned));
+        let asked = Question { secret, default, pattern, ..question(AskKind::Input) };
+        let posed = crate::prompter::QuestionContext::alone(&asked, None);
+        let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+        let (window, _) = first(&card).window(&asked, card);
+        let Window::Pick(rows) = window else { panic!("{window:?}") };
+        assert_eq!(rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["Answer…"]);
+        assert_eq!(Stage::Pick.next(&asked, Closed::Row(0)), Next::Show(Stage::Write, None));
+    }
+    // One that Aye opens again, because another deadline is true now, has none either.
+    for stage in [Stage::Write, Stage::Type(draft("x")), Stage::Code(draft("x"))] {
+        assert_eq!(stage.reopened(), Stage::Pick);
+    }
 }

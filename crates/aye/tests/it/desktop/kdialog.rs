@@ -74,18 +74,33 @@ steps:
   - { name: tell, shell: 'printf %s/%s \"$V\" \"$T\" > told', env: { V: '{{ version }}', T: '{{ token }}' } }
 ",
     );
-    let child = run(&screen, &place);
-    let first = screen.window();
+    // What someone types elsewhere while the window comes up is not the text.
+    let left = run(&screen, &place);
+    screen.window();
+    screen.write("ls");
+    screen.keys(&["Return"]);
+    let ran = finish(&place, left);
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(answers(&ran.stdout).is_empty(), "{}", ran.all());
+    let again = ["resume", &place.last(), "--json"];
+    let child = Program::Kdialog.aye(&screen, &place, &again).spawn().unwrap();
+    let asked = screen.window();
+    screen.shot("kdialog-answer");
+    screen.keys(&["Down", "Return"]);
+    let first = screen.next_window(&asked);
     screen.shot("kdialog-input");
     screen.keys(&["Return"]);
-    let second = screen.next_window(&first);
-    assert!(screen.name(&second).starts_with("Aye: Token"));
+    let asked = screen.next_window(&first);
+    assert!(screen.name(&asked).starts_with("Aye: Token"));
+    screen.keys(&["Down", "Return"]);
+    screen.next_window(&asked);
     screen.write("hunter2 x");
     screen.shot("kdialog-secret");
     screen.keys(&["Return"]);
     let ran = finish(&place, child);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert_eq!(place.read("told"), "--main/hunter2 x");
+    assert!(ran.stdout.contains("\"proof\":\"local\""), "{}", ran.all());
 }
 
 #[test]

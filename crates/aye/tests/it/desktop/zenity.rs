@@ -41,6 +41,7 @@ fn a_button_answers_and_says_through_what() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(place.work().join("deployed").exists());
     assert_eq!(answers(&ran.stdout), pair("proceed", "zenity"));
+    assert!(ran.stdout.contains("\"proof\":\"local\""), "{}", ran.all());
     assert!(screen.windows().is_empty());
 }
 
@@ -204,7 +205,11 @@ steps:
 ",
     );
     let child = run(&screen, &place);
-    let first = screen.window();
+    let asked = screen.window();
+    screen.shot("zenity-answer");
+    // Later, then what opens the field.
+    screen.keys(&["Tab", "Return"]);
+    let first = screen.next_window(&asked);
     screen.shot("zenity-input");
     screen.keys(&["ctrl+a"]);
     screen.write("latest");
@@ -215,8 +220,10 @@ steps:
     screen.keys(&["ctrl+a"]);
     screen.write("v12");
     screen.keys(&["Return"]);
-    let third = screen.next_window(&second);
-    assert_eq!(screen.name(&third), "Aye: Token");
+    let asked = screen.next_window(&second);
+    assert_eq!(screen.name(&asked), "Aye: Token");
+    screen.keys(&["Tab", "Return"]);
+    screen.next_window(&asked);
     screen.write("hunter2 x");
     screen.shot("zenity-secret");
     screen.keys(&["Return"]);
@@ -226,6 +233,35 @@ steps:
     assert!(!ran.all().contains("hunter2"), "{}", ran.all());
     let journal = std::fs::read(place.home().join("journal.db")).unwrap();
     assert!(!journal.windows(7).any(|bytes| bytes == b"hunter2"));
+}
+
+/// What someone types elsewhere while the window comes up is not the text, nor the secret, nor
+/// a word for the default.
+#[test]
+fn typing_answers_no_question_for_a_text() {
+    let screen = Screen::start();
+    let place = place(
+        "
+name: ask
+steps:
+  - { name: version, input: { title: Version, message: 'Which?', default: main, match: '^[a-z]+$' }, output: version }
+  - { name: tell, command: touch, args: [told] }
+",
+    );
+    let text = "default: main, match: '^[a-z]+$'";
+    place.write("secret.yaml", &place.read("skill.yaml").replace(text, "secret: true"));
+    for (skill, typed) in [("skill.yaml", "ls"), ("skill.yaml", ""), ("secret.yaml", "ls")] {
+        let child = screen.aye(&place, &["run", skill, "--json"]).spawn().unwrap();
+        screen.window();
+        if !typed.is_empty() {
+            screen.write(typed);
+        }
+        screen.keys(&["Return"]);
+        let ran = finish(&place, child);
+        assert_eq!(ran.code, 6, "{skill} {typed:?}: {}", ran.all());
+        assert!(answers(&ran.stdout).is_empty(), "{}", ran.all());
+        assert!(!place.work().join("told").exists());
+    }
 }
 
 #[test]
