@@ -47,7 +47,8 @@ pub trait Journal {
     /// The last `count` events of a run, in order.
     fn tail(&self, run: &RunId, count: u32) -> Result<Vec<Event>, StoreError>;
 
-    /// The number of the newest event; 0 if there is none.
+    /// The number of the newest event there ever was, whether it was pruned since or not; 0
+    /// if there was none.
     fn position(&self) -> Result<u64, StoreError>;
 
     /// The text of a skill with this digest. A text that was changed since is

@@ -62,7 +62,7 @@ impl Journal for MemoryStore {
     }
 
     fn position(&self) -> Result<u64, StoreError> {
-        Ok(self.state().events.last().map_or(0, |stored| stored.n))
+        Ok(self.state().last_n)
     }
 
     fn source(&self, digest: &str) -> Result<Option<Source>, StoreError> {

@@ -5,6 +5,7 @@ use aye_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde_json::Value;
 
+use super::append::last_n;
 use super::change::Failure;
 use super::{SqliteStore, mailbox};
 use crate::store::{Journal, Lease, RequestId, Source, StoreError, Verdict};
@@ -77,10 +78,7 @@ impl Journal for SqliteStore {
     }
 
     fn position(&self) -> Result<u64, StoreError> {
-        self.db
-            .prepare_cached("SELECT coalesce(max(id), 0) FROM events")
-            .and_then(|mut query| query.query_row([], |row| row.get(0)))
-            .map_err(|error| self.failed(&error))
+        last_n(&self.db).map_err(|error| self.failed(&error))
     }
 
     fn source(&self, digest: &str) -> Result<Option<Source>, StoreError> {

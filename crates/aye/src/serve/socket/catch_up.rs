@@ -17,7 +17,7 @@ pub(super) enum Later {
     /// Nothing more for now.
     Nothing,
     /// The journal does not keep what follows: there is something from this
-    /// number on; none if the journal is shorter than the client says.
+    /// number on; none if there is nothing, or the client says more than there ever was.
     Gap(Option<u64>),
 }
 
@@ -25,11 +25,14 @@ pub(super) enum Later {
 /// numbers without gaps, so a missing one was pruned.
 pub(super) fn read_on(server: &Server, identity: &Identity, after: u64) -> Result<Later, Problem> {
     let journal = server.runtime.journal_to_watch()?;
+    // Before the events: what was committed since is among them.
+    let position = journal.position()?;
     let events = journal.events_after(after, AT_ONCE)?;
     if events.is_empty() {
-        return Ok(match journal.position()? < after {
-            true => Later::Gap(None),
-            false => Later::Nothing,
+        // Either it says more than there ever was, or what it has not seen was pruned.
+        return Ok(match position == after {
+            true => Later::Nothing,
+            false => Later::Gap(None),
         });
     }
     let mut framing = Framing::new(&journal);

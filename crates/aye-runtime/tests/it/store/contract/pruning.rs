@@ -39,6 +39,8 @@ pub(super) fn prunes(place: &dyn Place) -> Kept {
     // A watcher that remembers its place must not miss what comes next.
     drop(_held);
     store.prune(&pruner(), far, false)?;
+    let now = store.position()?;
+    ensure!(now == position, "pruning moved the position from {position} to {now}");
     begun(&mut *store, "next012345")?;
     let news = store.events_after(position, 10)?;
     ensure!(news.len() == 1, "numbers return after pruning: {news:?}");
