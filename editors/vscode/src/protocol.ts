@@ -50,7 +50,10 @@ export type Answer = {
   recalled?: string | null;
   /** The machine's policy takes an elicited answer for a person's. */
   vouched?: boolean;
-  /** How strongly it is proven who gave it; absent where the channel alone tells. */
+  /**
+   * How strongly it is proven who gave it; absent where no person did, where an assistant
+   * passed it on, and in older journals.
+   */
   proof?: Proof | null;
   /** Digest of the key under which it was sent: sent again, it is the same answer. */
   key?: string | null;
@@ -60,28 +63,6 @@ export type Answer = {
 
 /** An answer. */
 export type AnswerBody = {
-  /** The value of an option, or the text that was asked for. */
-  choice: string;
-  /** The digest of the question that was shown. */
-  digest?: string | null;
-  /** Why; recorded in the journal. */
-  reason?: string | null;
-  /** How far it is to be given again: `error` (of a failed step), `step`, `skill` or `always`. */
-  remember?: AnswerScope | null;
-  /** The text that has to be typed to agree. */
-  typed?: string | null;
-  /** A one-time code. */
-  code?: string | null;
-  /** What a failed step is given differently, with the choice `edit`. */
-  set?: Record<string, unknown>;
-  /** From the question, for browsers. */
-  nonce?: string | null;
-};
-
-/** An answer. */
-export type AnswerCommand = {
-  id: number;
-  question: string;
   /** The value of an option, or the text that was asked for. */
   choice: string;
   /** The digest of the question that was shown. */
@@ -137,14 +118,6 @@ export type CancelBody = {
   reason?: string | null;
 };
 
-/** A run that is to be cancelled. */
-export type CancelCommand = {
-  id: number;
-  run: string;
-  /** In words; recorded in the journal. */
-  reason?: string | null;
-};
-
 /** Why a run was cancelled. */
 export type CancelReason = "declined" | "expired" | "cancelled" | "final_state";
 
@@ -183,47 +156,117 @@ export type Client = {
 /** What a client says it is. */
 export type ClientKind = "page" | "editor" | "program";
 
-/** A message of a client. */
+/**
+ * A message of a client. A field that is not known is refused: `digset` instead of `digest`
+ * must not answer.
+ */
 export type ClientMessage =
-| /** Who speaks; the first message of a browser, with the secret of its session. */ Hello & {
+| /** Who speaks; the first message of a browser, with the secret of its session. */ {
   type: "hello";
+  id?: number | null;
+  /** What the client is. */
+  kind?: ClientKind | null;
+  /** The question it shows. */
+  question?: string | null;
+  /** The half of a session that belongs to the origin. */
+  secret?: string | null;
 }
-| /** Which question is shown; `null` for none. */ Show & {
+| /** Which question is shown; `null` for none. */ {
   type: "show";
+  id?: number | null;
+  question?: string | null;
 }
-| /** Answers a question. */ AnswerCommand & {
+| /** Answers a question. */ {
   type: "answer";
+  id: number;
+  question: string;
+  /** The value of an option, or the text that was asked for. */
+  choice: string;
+  /** The digest of the question that was shown. */
+  digest?: string | null;
+  /** Why; recorded in the journal. */
+  reason?: string | null;
+  /** How far it is to be given again: `error` (of a failed step), `step`, `skill` or `always`. */
+  remember?: AnswerScope | null;
+  /** The text that has to be typed to agree. */
+  typed?: string | null;
+  /** A one-time code. */
+  code?: string | null;
+  /** What a failed step is given differently, with the choice `edit`. */
+  set?: Record<string, unknown>;
+  /** From the question, for browsers. */
+  nonce?: string | null;
 }
-| /** Someone looks at a question: its time stands still, within the limit, until `release` or the end of the connection. */ QuestionCommand & {
+| /** Someone looks at a question: its deadline moves when it is near, within the limit, until `release` or the end of the connection. */ {
   type: "hold";
+  id: number;
+  question: string;
 }
-| /** Nobody looks any more. */ QuestionCommand & {
+| /** Nobody looks any more. */ {
   type: "release";
+  id: number;
+  question: string;
 }
-| /** Cancels a run. */ CancelCommand & {
+| /** Cancels a run. */ {
   type: "cancel";
+  id: number;
+  run: string;
+  /** In words; recorded in the journal. */
+  reason?: string | null;
 }
-| /** Continues a run that no process drives. */ RunCommand & {
+| /** Continues a run that no process drives. */ {
   type: "resume";
+  id: number;
+  run: string;
 }
-| /** Tries a failed step again. */ RetryCommand & {
+| /** Tries a failed step again. */ {
   type: "retry";
+  id: number;
+  run: string;
+  /** Sent again with the same key, it counts once. */
+  key?: string | null;
+  /** The step, if several failed. */
+  step?: string | null;
+  /** What it is given differently, by name. */
+  set?: Record<string, unknown>;
+  /** The digest of the question about the failure, if one is open. */
+  digest?: string | null;
+  /** From that question, for browsers. */
+  nonce?: string | null;
 }
-| /** Starts a skill. */ StartCommand & {
+| /** Starts a skill. */ {
   type: "start";
+  id: number;
+  /** Sent again with the same key, it is the same run. */
+  key?: string | null;
+  /** The skill's name. */
+  skill: string;
+  /** Its project's directory; without it, the first project that has the skill. */
+  project?: string | null;
+  /** What it is given. */
+  inputs?: Record<string, unknown>;
+  /** What it runs against. */
+  environment?: string | null;
 }
-| /** Wants what the steps of a run write, as `step_output`. */ FollowCommand & {
+| /** Wants what the steps of a run write, as `step_output`. */ {
   type: "follow";
+  id: number;
+  run: string;
+  /** Only of this step. */
+  step?: string | null;
 }
-| /** Wants it no more. */ RunCommand & {
+| /** Wants it no more. */ {
   type: "unfollow";
+  id: number;
+  run: string;
 }
-| /** Wants a snapshot. */ PlainCommand & {
+| /** Wants a snapshot. */ {
   type: "snapshot";
+  id: number;
 };
 
 /** What kind of problem it is, for programs. */
-export type Code = "invalid" | "inputs" | "invalid_skill" | "unauthorized" | "forbidden" | "not_found" | "digest_mismatch" | "decided" | "refused" | "not_trusted" | "dead_link" | "key_required" | "key_reused" | "rate_limited" | "too_large" | "timed_out" | "media_type" | "range" | "unavailable" | "internal";
+export type Code = "invalid" | "inputs" | "invalid_skill" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "digest_mismatch" | "decided" | "refused" | "not_trusted" | "dead_link" | "key_required" | "key_reused" | "rate_limited" | "too_large" | "timed_out" | "media_type" | "range" | "unavailable" | "internal";
 
 /** `error` in the result of a command. */
 export type CommandError = {
@@ -462,14 +505,6 @@ export type FixPlan = {
 /** What a fix is kept for. */
 export type FixScope = "step" | "tool";
 
-/** Whose output is wanted. */
-export type FollowCommand = {
-  id: number;
-  run: string;
-  /** Only of this step. */
-  step?: string | null;
-};
-
 /** What a server asks. */
 export type Form = {
   /** Who asks, by its name in the project. */
@@ -517,17 +552,6 @@ export type HealTriggered = {
 export type HeldQuestion = {
   /** The question. */
   question: string;
-};
-
-/** Who speaks. */
-export type Hello = {
-  id?: number | null;
-  /** What the client is. */
-  kind?: ClientKind | null;
-  /** The question it shows. */
-  question?: string | null;
-  /** The half of a session that belongs to the origin. */
-  secret?: string | null;
 };
 
 /** One item of a `foreach`. */
@@ -848,7 +872,10 @@ export type Notice =
   type: "gap";
   /** The last number that the client has seen. */
   after: number;
-  /** The first that there is; `null` if the journal is shorter than the client says. */
+  /**
+   * The first that there is; `null` if nothing follows, or if the client has seen more
+   * than there ever was.
+   */
   from: number | null;
 };
 
@@ -922,11 +949,6 @@ export type PersonView = {
   added: string;
   /** Their browsers. */
   devices: DeviceView[];
-};
-
-/** A command about nothing in particular. */
-export type PlainCommand = {
-  id: number;
 };
 
 /** The plan of a run, as `aye run --dry-run --json` prints it. */
@@ -1137,12 +1159,6 @@ export type Question = {
   digest: string;
 };
 
-/** A command about a question. */
-export type QuestionCommand = {
-  id: number;
-  question: string;
-};
-
 /** Identifies a question: the run's id and the question's number in it. */
 export type QuestionId = string;
 
@@ -1294,30 +1310,8 @@ export type RetryBody = {
   nonce?: string | null;
 };
 
-/** A run whose failed step is to be tried again. */
-export type RetryCommand = {
-  id: number;
-  run: string;
-  /** Sent again with the same key, it counts once. */
-  key?: string | null;
-  /** The step, if several failed. */
-  step?: string | null;
-  /** What it is given differently, by name. */
-  set?: Record<string, unknown>;
-  /** The digest of the question about the failure, if one is open. */
-  digest?: string | null;
-  /** From that question, for browsers. */
-  nonce?: string | null;
-};
-
 /** Why a step is tried again. */
 export type RetryReason = "idempotent" | "answer" | "policy" | "healed" | "fixed" | "relayed";
-
-/** A command about a run. */
-export type RunCommand = {
-  id: number;
-  run: string;
-};
 
 /** A run with its steps. */
 export type RunDetailView = {
@@ -1429,12 +1423,6 @@ export type RunsPage = {
   next: number | null;
 };
 
-/** Which question is shown. */
-export type Show = {
-  id?: number | null;
-  question?: string | null;
-};
-
 /** A link that is redeemed. */
 export type SignInBody = {
   /** What follows `#signin=` in the link. */
@@ -1537,21 +1525,6 @@ export type Snapshot = {
 
 /** A skill that is to be started. */
 export type StartBody = {
-  /** The skill's name. */
-  skill: string;
-  /** Its project's directory; without it, the first project that has the skill. */
-  project?: string | null;
-  /** What it is given. */
-  inputs?: Record<string, unknown>;
-  /** What it runs against. */
-  environment?: string | null;
-};
-
-/** A skill that is to be started. */
-export type StartCommand = {
-  id: number;
-  /** Sent again with the same key, it is the same run. */
-  key?: string | null;
   /** The skill's name. */
   skill: string;
   /** Its project's directory; without it, the first project that has the skill. */

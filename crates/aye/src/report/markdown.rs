@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use aye_core::event::{ProcessRecord, StartedBy};
+use aye_core::event::ProcessRecord;
 use aye_core::journal::{StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::paint::{duration, escape_control_line};
 use aye_runtime::usecases::RunHistory;
 
 use super::history::{Entry, History};
-use super::story::unreached_word;
+use super::story::{starter_words, unreached_word};
 use super::timeline::{decisions, ended_words, ran_for, shown_status, took};
 
 /// How many of the last lines of a failure are quoted.
@@ -26,7 +26,6 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
     let started = &state.started;
     let mut text = String::new();
     let took = duration(ran_for(story, now));
-    let by = started.started_by.and_then(StartedBy::without_person);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "# {}: {}\n", words(&started.skill), state.status().word());
     let _ = writeln!(
@@ -36,7 +35,7 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
         words(&started.driver.user),
         words(&started.driver.host),
         state.started_at,
-        by.map(|by| format!(", started by {by}")).unwrap_or_default()
+        words(&starter_words(started))
     );
     if let Some(end) = &state.final_state {
         let _ = writeln!(text, "\nFinal state: {}.", words(end));

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::event::{ProcessRecord, StartedBy};
+use aye_core::event::{ProcessRecord, SkillStarted, StartedBy};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, Status, StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
@@ -59,17 +59,27 @@ pub fn story(timeline: &RunHistory, now: Now<'_>, paint: Paint) -> String {
 
 fn heading(timeline: &RunHistory, paint: Paint) -> String {
     let (state, started) = (&timeline.state, &timeline.state.started);
-    let by = started.started_by.and_then(StartedBy::without_person);
     let who = format!(
         "run {} by {} on {} at {}{}",
         state.run,
         started.driver.user,
         started.driver.host,
         local(state.started_at),
-        by.map(|by| format!(", started by {by}")).unwrap_or_default()
+        starter_words(started)
     );
     let skill = paint.text(Tone::Strong, &escape_control_line(&started.skill));
     format!("{skill}  {}\n", paint.text(Tone::Dim, &escape_control_line(&who)))
+}
+
+/// Who or what started a run, where that was not the account that drives it at a terminal:
+/// `, started by ann through the HTTP API`.
+pub(super) fn starter_words(started: &SkillStarted) -> String {
+    let person = started.starter.as_deref().filter(|name| *name != started.driver.user);
+    match (person, started.started_by.and_then(StartedBy::without_person)) {
+        (Some(person), Some(by)) => format!(", started by {person} through {by}"),
+        (Some(by), None) | (None, Some(by)) => format!(", started by {by}"),
+        (None, None) => String::new(),
+    }
 }
 
 /// The steps of a run, those of the runs inside them beneath.

@@ -107,7 +107,7 @@ impl Identity {
     pub(crate) fn must(&self, right: Right) -> Result<(), Problem> {
         match &self.person {
             Some(person) if !person.may(right) => {
-                let detail = format!("`{}` may not {}", self.name, right.word());
+                let detail = format!("`{}` does not have the right `{}`", self.name, right.word());
                 Err(Problem::new(Code::Forbidden, detail))
             }
             Some(_) | None => Ok(()),

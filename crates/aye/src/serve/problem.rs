@@ -28,6 +28,8 @@ pub(crate) enum Code {
     Forbidden,
     /// There is no such thing, or it is not for this person.
     NotFound,
+    /// The address does not take this method.
+    MethodNotAllowed,
     /// The question has changed since it was shown.
     DigestMismatch,
     /// The question is decided.
@@ -66,6 +68,7 @@ impl Code {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::NotTrusted => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::DigestMismatch | Self::Decided | Self::Refused => StatusCode::CONFLICT,
             Self::DeadLink => StatusCode::GONE,
             Self::KeyRequired => StatusCode::BAD_REQUEST,
@@ -88,6 +91,7 @@ impl Code {
             Self::Unauthorized => "A token or a session is needed",
             Self::Forbidden => "This is not allowed",
             Self::NotFound => "Not found",
+            Self::MethodNotAllowed => "The method is not allowed here",
             Self::DigestMismatch => "The question has changed",
             Self::Decided => "The question is decided",
             Self::Refused => "The run refused it",

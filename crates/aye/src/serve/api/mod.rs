@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
 use tower_http::timeout::TimeoutLayer;
@@ -107,6 +107,10 @@ pub(super) fn router(server: &Arc<Server>, mcp: Option<Router>) -> Router {
         router = router.nest_service("/mcp", mcp);
     }
     router
+        .method_not_allowed_fallback(|method: Method| async move {
+            let detail = format!("this address does not take {method}");
+            Problem::new(Code::MethodNotAllowed, detail)
+        })
         .fallback(|| async { Problem::new(Code::NotFound, "there is nothing at this address") })
         .layer(from_fn_with_state(Arc::clone(server), guard))
         .with_state(Arc::clone(server))

@@ -14,7 +14,8 @@ use crate::serve::identity::ClientKind;
 use crate::serve::problem::{Code, CommandError, Problem};
 use crate::serve::views::Snapshot;
 
-/// A message of a client.
+/// A message of a client. A field that is not known is refused: `digset` instead of `digest`
+/// must not answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::serve) enum ClientMessage {
@@ -24,8 +25,8 @@ pub(in crate::serve) enum ClientMessage {
     Show(Show),
     /// Answers a question.
     Answer(AnswerCommand),
-    /// Someone looks at a question: its time stands still, within the limit, until
-    /// `release` or the end of the connection.
+    /// Someone looks at a question: its deadline moves when it is near, within the limit,
+    /// until `release` or the end of the connection.
     Hold(QuestionCommand),
     /// Nobody looks any more.
     Release(QuestionCommand),
@@ -47,6 +48,7 @@ pub(in crate::serve) enum ClientMessage {
 
 /// Who speaks.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct Hello {
     pub(in crate::serve) id: Option<u64>,
     /// What the client is.
@@ -59,6 +61,7 @@ pub(in crate::serve) struct Hello {
 
 /// Which question is shown.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct Show {
     pub(in crate::serve) id: Option<u64>,
     pub(in crate::serve) question: Option<String>,
@@ -66,6 +69,7 @@ pub(in crate::serve) struct Show {
 
 /// An answer.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct AnswerCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) question: String,
@@ -78,6 +82,7 @@ pub(in crate::serve) struct AnswerCommand {
 
 /// A command about a question.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct QuestionCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) question: String,
@@ -85,6 +90,7 @@ pub(in crate::serve) struct QuestionCommand {
 
 /// A command about a run.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct RunCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
@@ -92,12 +98,14 @@ pub(in crate::serve) struct RunCommand {
 
 /// A command about nothing in particular.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct PlainCommand {
     pub(in crate::serve) id: u64,
 }
 
 /// A run that is to be cancelled.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct CancelCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
@@ -110,6 +118,7 @@ pub(in crate::serve) struct CancelCommand {
 
 /// A run whose failed step is to be tried again.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct RetryCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
@@ -124,6 +133,7 @@ pub(in crate::serve) struct RetryCommand {
 
 /// A skill that is to be started.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct StartCommand {
     pub(in crate::serve) id: u64,
     /// Sent again with the same key, it is the same run.
@@ -137,6 +147,7 @@ pub(in crate::serve) struct StartCommand {
 
 /// Whose output is wanted.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::serve) struct FollowCommand {
     pub(in crate::serve) id: u64,
     pub(in crate::serve) run: String,
@@ -229,7 +240,8 @@ pub(in crate::serve) enum Notice {
     Gap {
         /// The last number that the client has seen.
         after: u64,
-        /// The first that there is; `null` if the journal is shorter than the client says.
+        /// The first that there is; `null` if nothing follows, or if the client has seen more
+        /// than there ever was.
         from: Option<u64>,
     },
 }

@@ -59,6 +59,10 @@ fn two_people_on_two_connections_approve() {
     assert_eq!((&answers[1]["by"], &answers[1]["proof"]), (&json!("bob"), &json!("token")));
     let shown = server.aye(&["show", "last"]).ok().stdout;
     assert!(shown.contains("by ann through command (token)"), "{shown}");
+    // The account drives it, and someone else started it.
+    assert!(shown.contains(", started by bob through the HTTP API"), "{shown}");
+    let page = server.aye(&["show", "last", "--markdown"]).ok().stdout;
+    assert!(page.contains(", started by bob through the HTTP API"), "{page}");
 }
 
 #[test]

@@ -332,6 +332,11 @@ fn skills_are_listed_with_schemas_and_drawn() {
     assert_eq!(missing.problem(422), "inputs");
     let unknown = server.post("/api/v1/runs", &json!({ "skill": "shop" }));
     assert_eq!(unknown.problem(404), "not_found");
+    let token = format!("Bearer {}", server.token);
+    for (method, path) in [("PUT", "/api/v1/runs"), ("GET", "/api/v1/runs/abc/cancel")] {
+        let wrong = server.raw(method, path, &[("authorization", &token)], "");
+        assert_eq!(wrong.problem(405), "method_not_allowed", "{method} {path}");
+    }
     assert!(unknown.body.contains("did you mean `ship`?"), "{}", unknown.body);
     assert_eq!(server.get("/api/v1/memory").ok()["fixes"], json!([]));
     assert_eq!(server.get("/api/v1/proposals").ok()["proposals"], json!([]));

@@ -93,6 +93,17 @@ fn commands_are_typed_and_a_digest_that_no_longer_fits_is_refused() {
             "digest_mismatch",
         ),
         (json!({ "type": "answer", "question": question, "choice": "perhaps" }), "refused"),
+        // A wrong digest under a misspelled name must not answer.
+        (
+            json!({ "type": "answer", "question": question, "choice": "proceed", "digset": "x" }),
+            "invalid",
+        ),
+        (json!({ "type": "cancel", "run": run, "why": "enough" }), "invalid"),
+        (json!({ "type": "retry", "run": run, "Step": "go" }), "invalid"),
+        (json!({ "type": "start", "skill": "go", "input": {} }), "invalid"),
+        (json!({ "type": "show", "question": question, "more": true }), "invalid"),
+        (json!({ "type": "follow", "run": run, "steps": "go" }), "invalid"),
+        (json!({ "type": "snapshot", "after": 1 }), "invalid"),
         (json!({ "type": "answer", "question": "nothing-1", "choice": "proceed" }), "not_found"),
         (json!({ "type": "hold", "question": "nothing-1" }), "not_found"),
         (json!({ "type": "cancel", "run": "nothing123" }), "not_found"),
@@ -163,6 +174,42 @@ fn what_the_journal_does_not_keep_is_a_gap() {
     let mut good = server.socket(&format!("/ws?after={last}"));
     good.snapshot();
     assert_eq!(good.event("skill_started")["n"], last + 1);
+}
+
+/// Who is up to date when the newest runs are pruned is up to date after that.
+#[test]
+fn pruning_the_newest_runs_is_no_gap() {
+    let server = Served::with(&[("go", STEPS), ("gate", GATE)]);
+    // A run that waits keeps its events, with smaller numbers.
+    server.start_skill("gate");
+    server.question();
+    let before = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    let run = server.start_skill("go");
+    server.until_status(&run, "completed");
+    let newest = server.get("/api/v1/events").ok()["n"].as_u64().unwrap();
+    until("it is pruned", || {
+        let pruned = server.aye(&["runs", "prune", "--older-than", "1s"]).ok().stdout;
+        !pruned.is_empty() && server.get(&format!("/api/v1/runs/{run}")).status == 404
+    });
+    let mut current = server.socket(&format!("/ws?after={newest}"));
+    let mut fresh = server.socket("/ws");
+    for socket in [&mut current, &mut fresh] {
+        assert_eq!(socket.snapshot()["n"], newest);
+    }
+    // Who had not seen them hears it at once, and then misses nothing either.
+    let mut behind = server.socket(&format!("/ws?after={before}"));
+    let gap = behind.next().unwrap();
+    assert_eq!((&gap["type"], &gap["from"]), (&json!("gap"), &Value::Null));
+    assert_eq!(behind.snapshot()["n"], newest);
+    server.start_skill("go");
+    for socket in [&mut current, &mut fresh, &mut behind] {
+        socket.event("skill_completed");
+        let numbers: Vec<u64> =
+            socket.seen.iter().map(|event| event["n"].as_u64().unwrap()).collect();
+        let all: Vec<u64> = (newest + 1..).take(numbers.len()).collect();
+        assert_eq!(numbers, all, "from the first event on");
+        assert_eq!(socket.seen[0]["type"], "skill_started");
+    }
 }
 
 #[test]
