@@ -119,3 +119,9 @@ pub(super) struct SignalsSeen {
     /// The window has another size.
     pub(super) resize: bool,
 }
+
+impl SignalsSeen {
+    pub(super) fn any(&self) -> bool {
+        !self.stops.is_empty() || self.suspend || self.resumed || self.resize
+    }
+}

@@ -34,7 +34,8 @@ enum Source {
 impl Driver<'_> {
     /// Waits until something happens to a lane.
     pub(super) fn wait(&mut self) -> Result<(), Error> {
-        if self.tick()? {
+        // Someone may have stopped this process meanwhile: what was shown then nobody saw.
+        if self.signalled()? || self.tick()? {
             return Ok(());
         }
         self.keep_time()?;
@@ -109,10 +110,14 @@ impl Driver<'_> {
         self.processes.hold(full);
         let until = self.until(full);
         let (happening, sources) = self.poll(until)?;
+        // Time that passed while this process was stopped is nobody's silence.
+        if matches!(happening, Happening::Deadline | Happening::Idle) && self.signalled()? {
+            return Ok(());
+        }
         match happening {
             Happening::Exited(index, exit) => self.exited(index, &exit),
             Happening::Wake(index) => match sources.get(index) {
-                Some(Source::Signals) => self.signalled(),
+                Some(Source::Signals) => self.signalled().map(drop),
                 Some(Source::Bell) => self.read_mail(),
                 Some(Source::Tools) => self.tool_events(),
                 Some(Source::Computing) => self.computed(),
@@ -164,14 +169,20 @@ impl Driver<'_> {
         Ok((happening, sources))
     }
 
-    /// Signals came while something runs.
-    fn signalled(&mut self) -> Result<(), Error> {
+    /// Signals came while something runs; says whether there were any.
+    fn signalled(&mut self) -> Result<bool, Error> {
         let seen = self.read_signals()?;
+        if !seen.any() {
+            return Ok(false);
+        }
         if seen.suspend {
             self.parts.report.suspended();
             self.stand_still()?;
             // Our own return is among them: the prompt comes back once.
             self.read_signals()?;
+        } else if seen.resumed {
+            // Nobody can see the prompts of a process that is stopped.
+            self.forget_shown();
         }
         if seen.suspend || seen.resumed {
             self.parts.report.continued();
@@ -193,13 +204,19 @@ impl Driver<'_> {
             self.parts.report.stopping(&words);
         }
         self.processes.stop_all(&seen.stops);
-        Ok(())
+        Ok(true)
+    }
+
+    /// Nobody saw the questions here for a while, and other processes know it.
+    fn forget_shown(&mut self) {
+        self.questions.forget_seen();
+        self.say_that_nothing_is_shown();
     }
 
     /// Ctrl-Z: everything stops, and continues when someone says so.
     fn stand_still(&mut self) -> Result<(), Error> {
         let since = self.parts.clock.now();
-        self.questions.forget_seen();
+        self.forget_shown();
         self.processes.suspend();
         let after = self.parts.clock.now().duration_since(since);
         let after = Duration::try_from(after).unwrap_or(Duration::ZERO);
