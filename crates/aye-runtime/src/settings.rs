@@ -309,11 +309,14 @@ const TABLES: [(&str, &[&str]); 4] = [
 
 /// What the reader of TOML says, in our words.
 fn unreadable(error: &toml::de::Error, text: &str) -> Diagnostic {
-    let message = error.message().replace("unknown field", "unknown key");
+    let message = in_words(error.message());
     let range = error.span().unwrap_or_default();
     let written = text.get(range.clone()).unwrap_or_default();
     let line = text.get(..range.start).and_then(|before| before.lines().last());
-    let hint = hint(&message, written, line.unwrap_or_default());
+    let table = text
+        .get(..range.start)
+        .and_then(|before| before.lines().rev().map(str::trim).find(|line| line.starts_with('[')));
+    let hint = hint(&message, written, line.unwrap_or_default(), table.unwrap_or_default());
     let found = Diagnostic::error("settings", message);
     let found = match error.span() {
         Some(range) => found.label(span(range), ""),
@@ -325,10 +328,34 @@ fn unreadable(error: &toml::de::Error, text: &str) -> Diagnostic {
     }
 }
 
+/// A message without the names that only the program has.
+fn in_words(message: &str) -> String {
+    let message = message.replace("unknown field", "unknown key");
+    let message = match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => message,
+    };
+    ["usize", "u64", "u32", "u16"].iter().fold(message, |message, word| {
+        message.replace(&format!("expected {word}"), "expected a whole number")
+    })
+}
+
 /// What to write instead, where that is plain.
-fn hint(message: &str, written: &str, key: &str) -> Option<String> {
+fn hint(message: &str, written: &str, key: &str, table: &str) -> Option<String> {
     let times = ["timeout", "grace", "keep", "expires", "patience"];
-    let is_time = times.iter().any(|word| key.contains(word));
+    let is_time = times.iter().any(|word| key.contains(word)) || table == "[ask.after]";
+    let name = key.split('=').next().unwrap_or_default().trim();
+    if message.contains("expected a table")
+        && let Some((table, _)) = TABLES.iter().find(|(_, keys)| keys.contains(&name))
+    {
+        return Some(format!("it belongs under `[{table}]`"));
+    }
+    if message.contains("map, expected a sequence") {
+        let name = written.trim().trim_matches(['[', ']']).lines().next().unwrap_or_default();
+        let name = if name.is_empty() { table.trim_matches(['[', ']']) } else { name };
+        let name = name.trim_matches(['[', ']']);
+        return Some(format!("write `[[{name}]]`, once for each"));
+    }
     let unknown = message.strip_prefix("unknown key `").and_then(|rest| rest.split('`').next());
     if let Some(key) = unknown {
         if key == "skills" {
@@ -338,6 +365,22 @@ fn hint(message: &str, written: &str, key: &str) -> Option<String> {
         return Some(format!("it belongs under `[{table}]`"));
     }
     let number = written.trim().parse::<u64>().ok();
+    if let (true, Some(number)) = (message.contains("expected a string"), number) {
+        match name {
+            "keep" => {
+                return Some(format!(
+                    "write a time with its unit, in quotes: `\"{number}d\"` for days"
+                ));
+            }
+            "max_result" => {
+                return Some(format!(
+                    "write a size with its unit, in quotes: `\"{}KiB\"`",
+                    number.div_ceil(1024)
+                ));
+            }
+            _ => {}
+        }
+    }
     match (is_time && message.contains("expected a string"), number) {
         (true, Some(number)) => Some(format!(
             "write a time with its unit, in quotes: `\"{number}s\"` for seconds, `\"{number}ms\"` \

@@ -1,6 +1,7 @@
 //! What looks wrong with a graph although it can be run.
 
-use crate::skill::{Body, EndStatus, State};
+use crate::diagnostic::Diagnostic;
+use crate::skill::{Ask, AskLimits, Body, EndStatus, OnError, State, Step};
 
 use crate::span::Span;
 
@@ -42,6 +43,8 @@ pub enum Concern {
         state: String,
         /// Where a failure leads.
         target: String,
+        /// What is inside of the state: there the questions are.
+        inside: Inside,
         /// Where the state's name stands.
         span: Span,
     },
@@ -54,11 +57,31 @@ pub enum Concern {
         /// Where the state's name stands.
         span: Span,
     },
+    /// `on_error: ask` has no effect: a failure leads somewhere.
+    NeverAsks {
+        /// The state.
+        state: String,
+        /// Where a failure leads.
+        target: String,
+        /// Where the state's name stands.
+        span: Span,
+    },
     /// No way leads to an end.
     NoEnd {
         /// Where the initial state is named.
         span: Span,
     },
+}
+
+/// What a question of a state is inside of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inside {
+    /// The state itself asks.
+    Nothing,
+    /// A skill that it calls.
+    Skill,
+    /// The items of a `foreach`: a no leaves only the item out.
+    Items,
 }
 
 impl Concern {
@@ -70,6 +93,7 @@ impl Concern {
             Self::FailureEndsWell { .. } => "failure-completes",
             Self::DeclineFails { .. } => "decline-fails",
             Self::AnswerEnds { .. } => "answer-ends",
+            Self::NeverAsks { .. } => "never-asks",
             Self::NoEnd { .. } => "no-end",
         }
     }
@@ -96,13 +120,31 @@ impl Concern {
             Self::FailureEndsWell { state, .. } => {
                 format!("only failures lead to `{state}`, and the run ends there as completed")
             }
-            Self::DeclineFails { state, target, .. } => {
-                format!("a no at `{state}`, or no answer, leads to `{target}`")
-            }
+            Self::DeclineFails { state, target, inside, .. } => match inside {
+                Inside::Nothing => format!("a no at `{state}`, or no answer, leads to `{target}`"),
+                Inside::Skill => format!(
+                    "a no in the skill that `{state}` calls, or no answer, leads to `{target}`"
+                ),
+                Inside::Items => {
+                    format!("no answer in an item of `{state}` leads to `{target}`")
+                }
+            },
             Self::AnswerEnds { state, answer, .. } => {
                 format!("the answer `{answer}` at `{state}` leads nowhere: the run ends there")
             }
+            Self::NeverAsks { state, target, .. } => {
+                format!("`on_error: ask` of `{state}` never asks: a failure leads to `{target}`")
+            }
             Self::NoEnd { .. } => "no path leads to a final state".to_owned(),
+        }
+    }
+
+    /// As a warning.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let said = Diagnostic::warning(self.code(), self.message()).label(self.span(), "");
+        match self.hint() {
+            Some(hint) => said.hint(hint),
+            None => said,
         }
     }
 
@@ -114,6 +156,7 @@ impl Concern {
             | Self::FailureEndsWell { span, .. }
             | Self::DeclineFails { span, .. }
             | Self::AnswerEnds { span, .. }
+            | Self::NeverAsks { span, .. }
             | Self::NoEnd { span } => *span,
         }
     }
@@ -130,6 +173,9 @@ impl Concern {
             Self::AnswerEnds { answer, .. } => Some(format!(
                 "add `{answer}: …` to its transitions, or `success: …` for every other answer"
             )),
+            Self::NeverAsks { .. } => {
+                Some("remove `on_error`, or the transition `failure`".to_owned())
+            }
             Self::Unreachable { .. } | Self::Cycle { .. } | Self::NoEnd { .. } => None,
         }
     }
@@ -188,6 +234,15 @@ pub fn analyze(flow: &Flow) -> Vec<Concern> {
     }
     concerns.extend(ends_well_after_failure(flow, states));
     concerns.extend(declines_that_fail(flow));
+    for node in flow.body().iter().filter(|node| node.step.on_error == Some(OnError::Ask)) {
+        let Some(target) = node.routes.failure else { continue };
+        let target = match target {
+            Target::Step(next) => flow.nodes[next].step.name.value.clone(),
+            Target::End(end) => flow.endings[end].name.clone().unwrap_or_default(),
+        };
+        let name = &node.step.name;
+        concerns.push(Concern::NeverAsks { state: name.value.clone(), target, span: name.span });
+    }
     for node in &flow.nodes {
         let name = &node.step.name;
         concerns.extend(node.answers_without_target().into_iter().map(|answer| {
@@ -253,26 +308,40 @@ fn ends_well_after_failure(flow: &Flow, states: &[State]) -> Vec<Concern> {
 /// Gated states whose failure is handled and whose refusal is not.
 fn declines_that_fail(flow: &Flow) -> Vec<Concern> {
     let mut found = Vec::new();
-    for node in flow.body().iter().filter(|node| node.can_decline()) {
-        let (None, Some(target)) = (node.routes.declined, node.routes.failure) else { continue };
-        let target = match target {
-            Target::Step(next) => flow.nodes[next].step.name.value.clone(),
-            // Nothing is done there, and the run counts as cancelled.
-            Target::End(end)
-                if matches!(
-                    flow.endings[end].status,
-                    EndStatus::ByOutcome | EndStatus::Cancelled
-                ) =>
-            {
-                continue;
-            }
-            Target::End(end) => flow.endings[end].name.clone().unwrap_or_default(),
+    for node in flow.body() {
+        let asks = |step: &Step| {
+            let limit = |ask: &Ask| {
+                AskLimits::default().wait(ask.timeout, step.confirmation.is_some()).is_some()
+            };
+            step.question().is_some_and(limit)
         };
-        let name = &node.step.name;
-        let (state, span) = (name.value.clone(), name.span);
-        found.push(Concern::DeclineFails { state, target, span });
+        let inside = match node.can_decline() {
+            true => Inside::Nothing,
+            false if node.step.action.body().iter().any(asks) => Inside::Items,
+            false => continue,
+        };
+        found.extend(decline_fails(flow, node, inside));
     }
     found
+}
+
+/// What is to be said of questions inside of a state whose failure is handled and whose
+/// refusal is not.
+pub fn decline_fails(flow: &Flow, node: &Node, inside: Inside) -> Option<Concern> {
+    let (None, Some(target)) = (node.routes.declined, node.routes.failure) else { return None };
+    let target = match target {
+        Target::Step(next) => flow.nodes[next].step.name.value.clone(),
+        // Nothing is done there, and the run counts as cancelled.
+        Target::End(end)
+            if matches!(flow.endings[end].status, EndStatus::ByOutcome | EndStatus::Cancelled) =>
+        {
+            return None;
+        }
+        Target::End(end) => flow.endings[end].name.clone().unwrap_or_default(),
+    };
+    let name = &node.step.name;
+    let (state, span) = (name.value.clone(), name.span);
+    Some(Concern::DeclineFails { state, target, inside, span })
 }
 
 fn successors(flow: &Flow, node: NodeId) -> Vec<Target> {

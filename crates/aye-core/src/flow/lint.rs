@@ -17,7 +17,7 @@ use crate::skill::{Action, Body, InputSpec, Step, Template};
 use crate::span::Span;
 use crate::text::{self, BUILT_IN, Expressions, NumberComparison, TextError, UnknownWord};
 
-use super::analyze::analyze;
+use super::analyze::{Concern, analyze};
 use super::graph::Flow;
 use super::locate;
 use super::texts::{Kind, each_string, each_text, results_of};
@@ -25,14 +25,7 @@ use super::texts::{Kind, each_string, each_text, results_of};
 /// Looks over the graph and every template in it. `source` is the text of the
 /// file; `expressions` reads what is more than a template.
 pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
-    let concerns = analyze(flow).into_iter().map(|concern| {
-        let said = Diagnostic::warning(concern.code(), concern.message()).label(concern.span(), "");
-        match concern.hint() {
-            Some(hint) => said.hint(hint),
-            None => said,
-        }
-    });
-    let mut found: Vec<Diagnostic> = concerns.collect();
+    let mut found: Vec<Diagnostic> = analyze(flow).iter().map(Concern::diagnostic).collect();
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
     found.extend(arguments::secrets_in_arguments(flow, source, expressions));
     let known = KnownNames::of(flow);
@@ -227,6 +220,25 @@ struct Looker<'a> {
     expressions: Option<&'a dyn Expressions>,
 }
 
+/// The inputs that are read as `inputs['commit']`, as `inputs.commit`.
+fn inputs_by_key(template: &str) -> Vec<String> {
+    // Whoever asks whether it is there knows that it may not be.
+    if template.contains(" in inputs") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (open, close) in [("inputs['", "']"), ("inputs[\"", "\"]")] {
+        for rest in template.split(open).skip(1) {
+            let key = rest.split_once(close).map(|(key, _)| key);
+            found.extend(
+                key.filter(|key| !key.contains(['\'', '"', ' ']))
+                    .map(|key| format!("inputs.{key}")),
+            );
+        }
+    }
+    found
+}
+
 impl Looker<'_> {
     fn look_at(
         &self,
@@ -249,7 +261,10 @@ impl Looker<'_> {
                     None => said,
                 }];
             }
-            Ok(used) => used,
+            Ok(mut used) => {
+                used.extend(inputs_by_key(template));
+                used
+            }
         };
         if let Some(word) = self.word(template, kind) {
             return vec![word];

@@ -20,7 +20,7 @@ mod reading;
 mod route;
 mod texts;
 
-pub use analyze::{Concern, analyze};
+pub use analyze::{Concern, Inside, analyze, decline_fails};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use left_out::LeftOut;
 pub use lint::{UNKNOWN_NAME, lint};

@@ -97,11 +97,7 @@ impl Level {
         let Self { operand, operands, operators } = std::mem::take(self);
         let mut operands = operands;
         operands.extend(operand);
-        // What only looks for an item compares nothing that has no order.
-        let compares = operators
-            .iter()
-            .any(|(_, operator)| !matches!(operator, Operator::In | Operator::NotIn));
-        if compares && operands.len() == operators.len() + 1 {
+        if !operators.is_empty() && operands.len() == operators.len() + 1 {
             found.push(Chain { operands, operators });
         }
     }
@@ -117,6 +113,8 @@ pub(super) fn chains(text: &str, is_expression: bool) -> Vec<Chain> {
     let mut found = Vec::new();
     let mut levels = vec![Level::default()];
     let mut skip = false;
+    // Between `for` and `in` stand the names of a loop, which compares nothing.
+    let mut is_loop = false;
     for (at, (token, range)) in tokens.iter().enumerate() {
         if std::mem::take(&mut skip) {
             continue;
@@ -145,10 +143,22 @@ pub(super) fn chains(text: &str, is_expression: bool) -> Vec<Chain> {
                 }
             }
             Token::Ident(word) if !matches!(before, Some(Token::Dot | Token::Pipe)) => {
-                let after_is = matches!(before, Some(Token::Ident("is")));
+                let after_is = match before {
+                    Some(Token::Ident("not")) => {
+                        matches!(
+                            at.checked_sub(2).map(|at| &tokens[at].0),
+                            Some(Token::Ident("is"))
+                        )
+                    }
+                    before => matches!(before, Some(Token::Ident("is"))),
+                };
                 match (*word, next) {
                     // The word of a tag.
-                    _ if matches!(before, Some(Token::BlockStart)) => {}
+                    _ if matches!(before, Some(Token::BlockStart)) => is_loop = *word == "for",
+                    ("in", _) if is_loop => {
+                        is_loop = false;
+                        *level = Level::default();
+                    }
                     ("not", Some((Token::Ident("in"), last))) if !after_is => {
                         level.compare(range.start..last.end, Operator::NotIn);
                         skip = true;
@@ -188,14 +198,27 @@ pub fn number_comparisons(text: &str, is_expression: bool) -> Vec<NumberComparis
             && source.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
     };
     let is_number = |source: &str| source.trim_start_matches('-').trim().parse::<f64>().is_ok();
+    let are_numbers = |source: &str| {
+        let inner = source.strip_prefix(['[', '(']).and_then(|rest| rest.strip_suffix([']', ')']));
+        inner.is_some_and(|inner| {
+            let inner = inner.trim().trim_end_matches(',');
+            inner.split(',').all(|item| is_number(item.trim()))
+        })
+    };
     let mut found = Vec::new();
     for chain in chains(text, is_expression) {
         for (pair, (_, operator)) in chain.operands.windows(2).zip(&chain.operators) {
             let (a, b) = (text[pair[0].clone()].trim(), text[pair[1].clone()].trim());
             let sign = operator.sign();
+            let looks_in = matches!(operator, Operator::In | Operator::NotIn);
+            // `float` is right for every number: `int` takes 2.7 for 2.
             let (name, cast) = match (is_name(a), is_name(b)) {
-                (true, false) if is_number(b) => (a, format!("{a} | int {sign} {b}")),
-                (false, true) if is_number(a) => (b, format!("{a} {sign} {b} | int")),
+                (true, false) if looks_in && are_numbers(b) || !looks_in && is_number(b) => {
+                    (a, format!("{a} | float {sign} {b}"))
+                }
+                (false, true) if !looks_in && is_number(a) => {
+                    (b, format!("{a} {sign} {b} | float"))
+                }
                 _ => continue,
             };
             let source = text[pair[0].start..pair[1].end].to_owned();

@@ -20,7 +20,7 @@ pub(super) const COMPARE: &str = "__compare";
 
 /// A template or an expression with its comparisons rewritten.
 pub(super) fn guarded(text: &str, is_expression: bool) -> Cow<'_, str> {
-    if !["<", ">", "==", "!="].iter().any(|sign| text.contains(sign)) {
+    if !["<", ">", "==", "!=", "in"].iter().any(|sign| text.contains(sign)) {
         return Cow::Borrowed(text);
     }
     let found = chains(text, is_expression);
@@ -73,13 +73,14 @@ fn literal(source: &str) -> String {
 /// Adds the function, the tests and the filters that compare.
 pub(super) fn add(engine: &mut Environment<'_>) {
     engine.add_function(COMPARE, |state: &State<'_, '_>, args: Rest<Value>| compare(state, &args));
-    let tests: [(&[&str], Operator); 6] = [
+    let tests: [(&[&str], Operator); 7] = [
         (&["eq", "equalto", "=="], Operator::Equal),
         (&["ne", "!="], Operator::NotEqual),
         (&["lt", "lessthan", "<"], Operator::Less),
         (&["le", "<="], Operator::LessOrEqual),
         (&["gt", "greaterthan", ">"], Operator::Greater),
         (&["ge", ">="], Operator::GreaterOrEqual),
+        (&["in"], Operator::In),
     ];
     for (names, operator) in tests {
         for &name in names {
@@ -87,13 +88,31 @@ pub(super) fn add(engine: &mut Environment<'_>) {
                 holds(state, operator, a, b).map_err(|refused| match refused {
                     Refused::Mismatch(a, b) => carry(
                         format!("the test `{name}` compares {a} with {b}"),
-                        "make them one type first: `x | int`, or `xs | map('int')` for a list",
+                        "make them one type first: `x | float`, or `xs | map('float')` for a list",
                     ),
                     Refused::Failed(error) => error,
                 })
             });
         }
     }
+    engine.add_filter(
+        "int",
+        |state: &State<'_, '_>,
+         value: &Value,
+         default: Option<Value>,
+         base: Option<u32>,
+         kwargs: Kwargs| {
+            let read = minijinja::filters::int(state, value, default, base, kwargs);
+            read.map_err(|error| unreadable("int", value, error))
+        },
+    );
+    engine.add_filter(
+        "float",
+        |state: &State<'_, '_>, value: &Value, default: Option<Value>, kwargs: Kwargs| {
+            let read = minijinja::filters::float(state, value, default, kwargs);
+            read.map_err(|error| unreadable("float", value, error))
+        },
+    );
     engine.add_filter("sort", |state: &State<'_, '_>, value: Value, kwargs: Kwargs| {
         same_type("sort", &value, &kwargs)?;
         minijinja::filters::sort(state, value, kwargs)
@@ -108,6 +127,17 @@ pub(super) fn add(engine: &mut Environment<'_>) {
     });
 }
 
+/// Says which value a cast cannot read.
+fn unreadable(filter: &str, value: &Value, error: Error) -> Error {
+    let Some(text) = value.as_str() else { return error };
+    let shown: String = text.chars().take(40).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    carry(
+        format!("`{filter}` cannot read `{}{more}` as a number", shown.escape_debug()),
+        &format!("write `… | {filter}(default=0)` if it may be something else"),
+    )
+}
+
 /// `a < b < c`: the source and the value of each operand, signs between them.
 fn compare(state: &State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
     let [_, _, rest @ ..] = args else { return Err(ErrorKind::MissingArgument.into()) };
@@ -118,7 +148,7 @@ fn compare(state: &State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
             return Err(ErrorKind::InvalidOperation.into());
         };
         let held = holds(state, operator, &left[1], &right[1]).map_err(|refused| match refused {
-            Refused::Mismatch(..) => refusal(left, operator, right),
+            Refused::Mismatch(a, b) => refusal(left, operator, right, (a, b)),
             Refused::Failed(error) => error,
         });
         if !held? {
@@ -144,13 +174,18 @@ fn holds(state: &State<'_, '_>, operator: Operator, a: &Value, b: &Value) -> Res
         return natively(state, operator, a, b);
     }
     match operator {
-        Operator::Equal | Operator::NotEqual => {
-            if reads_as(a, b) || reads_as(b, a) {
-                return Err(Refused::Mismatch(kind(a), kind(b)));
+        Operator::Equal | Operator::NotEqual => match unlike(a, b) {
+            Some((a, b)) => Err(Refused::Mismatch(a, b)),
+            None => natively(state, operator, a, b),
+        },
+        Operator::In | Operator::NotIn => {
+            let held = natively(state, operator, a, b)?;
+            let is_found = held == (operator == Operator::In);
+            match unlike_item(a, b).filter(|_| !is_found) {
+                Some((a, b)) => Err(Refused::Mismatch(a, b)),
+                None => Ok(held),
             }
-            natively(state, operator, a, b)
         }
-        Operator::In | Operator::NotIn => natively(state, operator, a, b),
         _ => {
             let order = order(a, b).map_err(|(a, b)| Refused::Mismatch(a, b))?;
             Ok(match operator {
@@ -177,10 +212,44 @@ fn natively(
         Operator::Greater => a > b,
         Operator::GreaterOrEqual => a >= b,
         Operator::In | Operator::NotIn => {
+            use ValueKind::{Bool, Bytes, None, Number};
+            if matches!(b.kind(), Bool | Bytes | None | Number) {
+                let message = format!("`{}` looks into {}", operator.sign(), kind(b));
+                let hint = "`in` looks for a part of a text, an item of a list or a key";
+                return Err(Refused::Failed(carry(message, hint)));
+            }
             let inside = minijinja::tests::is_in(state, a, b).map_err(Refused::Failed)?;
             inside == (operator == Operator::In)
         }
     })
+}
+
+/// What two values are that differ only in that one has a text where the other has the
+/// number that it reads as: also inside of lists.
+fn unlike(a: &Value, b: &Value) -> Option<(&'static str, &'static str)> {
+    use ValueKind::{Iterable, Seq};
+    if reads_as(a, b) || reads_as(b, a) {
+        return Some((kind(a), kind(b)));
+    }
+    let (Seq | Iterable, Seq | Iterable) = (a.kind(), b.kind()) else { return None };
+    let (Ok(a), Ok(b)) = (a.try_iter(), b.try_iter()) else { return None };
+    let (a, b): (Vec<Value>, Vec<Value>) = (a.collect(), b.collect());
+    if a.len() != b.len() {
+        return None;
+    }
+    let mut found = None;
+    for (a, b) in a.iter().zip(&b).filter(|(a, b)| a != b) {
+        // Whatever else differs, they are not equal.
+        found = Some(unlike(a, b)?);
+    }
+    found
+}
+
+/// The same for a value and an item of a list, or a key of a mapping.
+fn unlike_item(a: &Value, list: &Value) -> Option<(&'static str, &'static str)> {
+    use ValueKind::{Iterable, Map, Seq};
+    let (Seq | Iterable | Map) = list.kind() else { return None };
+    list.try_iter().ok()?.find_map(|item| unlike(a, &item))
 }
 
 /// Whether a text reads as this number: `"0"` and `0` look alike and differ.
@@ -272,34 +341,44 @@ fn at_key(item: &Value, part: &str) -> Value {
 fn unordered(name: &str, a: &str, b: &str) -> Error {
     carry(
         format!("`{name}` cannot order {a} and {b}"),
-        "make them one type first: `xs | map('int')` for numbers, `xs | map('string')` for text",
+        "make them one type first: `xs | map('float')` for numbers, `xs | map('string')` for text",
     )
 }
 
 /// Says what is compared with what, and the cast to write.
-fn refusal(left: &[Value], operator: Operator, right: &[Value]) -> Error {
+fn refusal(
+    left: &[Value],
+    operator: Operator,
+    right: &[Value],
+    kinds: (&'static str, &'static str),
+) -> Error {
     let source = |side: &[Value]| side[0].as_str().unwrap_or_default().to_owned();
     let (a, b, sign) = (source(left), source(right), operator.sign());
-    let message = format!("`{a} {sign} {b}` compares {} with {}", kind(&left[1]), kind(&right[1]));
+    let message = format!("`{a} {sign} {b}` compares {} with {}", kinds.0, kinds.1);
     let cast = |side: &[Value], source: &str| {
-        let float = side[1].as_str().is_some_and(|text| text.contains(['.', 'e', 'E']));
-        let filter = if float { "float" } else { "int" };
         let read: Option<f64> = side[1].as_str().and_then(|text| text.trim().parse().ok());
         match read {
             // A number in quotes needs no cast.
             Some(_) if source.starts_with(['"', '\'']) => {
                 source.trim_matches(['"', '\'']).trim().to_owned()
             }
-            _ => format!("{} | {filter}", atom(source)),
+            // `int` would take 2.7 for 2.
+            _ => format!("{} | float", atom(source)),
         }
     };
     use ValueKind::{None, Number, String};
     let hint = match (left[1].kind(), right[1].kind()) {
+        (String, _) if matches!(operator, Operator::In | Operator::NotIn) => {
+            format!("write `{} {sign} {b}`", cast(left, &a))
+        }
+        (Number, _) if matches!(operator, Operator::In | Operator::NotIn) => {
+            format!("write `{} | string {sign} {b}`", atom(&a))
+        }
         (String, Number) => format!("write `{} {sign} {b}`", cast(left, &a)),
         (Number, String) => format!("write `{a} {sign} {}`", cast(right, &b)),
         (None, Number) => format!("write `({a} or 0) {sign} {b}` if it may be missing"),
         (Number, None) => format!("write `{a} {sign} ({b} or 0)` if it may be missing"),
-        _ => "compare values of one type: `x | int`, `x | string`, `x | length`".to_owned(),
+        _ => "compare values of one type: `x | float`, `x | string`, `x | length`".to_owned(),
     };
     carry(message, &hint)
 }
@@ -348,8 +427,9 @@ mod tests {
                 r#"__compare("f(a < b)", f(__compare("a", a , "<", "b",  b)) , "==", "[c > d]",  [__compare("c", c , ">", "d",  d)])"#,
             ),
             ("1 < a <= 3", r#"__compare("1", 1 , "<", "a",  a , "<=", "3",  3)"#),
-            ("a in b", "a in b"),
-            ("a not in b and 'x<y'", "a not in b and 'x<y'"),
+            ("a in b", r#"__compare("a", a , "in", "b",  b)"#),
+            ("a not in b and 'x<y'", r#"__compare("a", a , "not in", "b",  b) and 'x<y'"#),
+            ("a is not in b or a is in(b)", "a is not in b or a is in(b)"),
             (
                 "not a is not none == true",
                 r#"not __compare("a is not none", a is not none , "==", "true",  true)"#,
@@ -359,6 +439,10 @@ mod tests {
         ] {
             assert_eq!(guarded(written, true), rewritten, "{written}");
         }
+        assert_eq!(
+            guarded("{% for k, v in m if k in v %}{% endfor %}", false),
+            "{% for k, v in m if __compare(\"k\", k , \"in\", \"v\",  v) %}{% endfor %}"
+        );
         assert_eq!(
             guarded("a<b {% for x in xs if x > 1 %}{{ x != 'é' }}{% endfor %}", false),
             "a<b {% for x in xs if __compare(\"x\", x , \">\", \"1\",  1) %}{{ __compare(\"x\", x , \"!=\", \"'é'\",  'é') }}{% endfor %}"

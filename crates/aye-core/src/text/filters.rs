@@ -128,13 +128,13 @@ fn urlize(text: &str) -> Value {
     let link = |word: &str| {
         let address = word.trim_end_matches(['.', ',', ':', ';', '!', '?', ')']);
         let (shown, rest) = (escape(&Value::from(address)), &word[address.len()..]);
-        match ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
-            true => format!(
-                "<a href=\"{shown}\" rel=\"noopener\">{shown}</a>{}",
-                escape(&Value::from(rest))
-            ),
-            false => escape(&Value::from(word)),
-        }
+        let scheme = match address {
+            _ if ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) => "",
+            _ if address.starts_with("www.") && address.len() > 4 => "https://",
+            _ => return escape(&Value::from(word)),
+        };
+        let rest = escape(&Value::from(rest));
+        format!("<a href=\"{scheme}{shown}\" rel=\"noopener\">{shown}</a>{rest}")
     };
     let words = text.split_inclusive(char::is_whitespace).map(|piece| {
         let word = piece.trim_end();

@@ -204,16 +204,17 @@ fn what_a_program_printed_is_no_number() {
     assert_eq!(
         two("failures > 0"),
         [
-            "warning text-as-number: `failures > 0` compares text with a number | write `failures | int > 0`"
+            "warning text-as-number: `failures > 0` compares text with a number | write `failures | float > 0`"
         ]
     );
     assert_eq!(
         two("3 == steps.count.stdout"),
         [
-            "warning text-as-number: `3 == steps.count.stdout` compares text with a number | write `3 == steps.count.stdout | int`"
+            "warning text-as-number: `3 == steps.count.stdout` compares text with a number | write `3 == steps.count.stdout | float`"
         ]
     );
-    for fine in ["failures | int > 0", "failures == '0'", "steps.count.exit_code == 0", "failures"]
+    for fine in
+        ["failures | float > 0", "failures == '0'", "steps.count.exit_code == 0", "failures"]
     {
         assert_eq!(two(fine), Vec::<String>::new(), "{fine}");
     }
@@ -243,7 +244,7 @@ fn certain_fixes_come_with_what_is_found() {
         text = fix.apply(&text).unwrap();
     }
     assert!(
-        text.ends_with("condition: count | int > 0, args: ['{{ inputs.feature_name }} {{ branch }}', '{{ inputs.feature_name }}'] }\n"),
+        text.ends_with("condition: count | float > 0, args: ['{{ inputs.feature_name }} {{ branch }}', '{{ inputs.feature_name }}'] }\n"),
         "{text}"
     );
     assert_eq!(said(&text), Vec::<String>::new());

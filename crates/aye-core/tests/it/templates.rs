@@ -349,14 +349,14 @@ fn comparing_what_has_no_order_is_an_error() {
     refused(
         "failures > 0",
         "`failures > 0` compares text with a number",
-        "write `failures | int > 0`",
+        "write `failures | float > 0`",
     );
-    refused("100 >= v", "`100 >= v` compares a number with text", "write `100 >= v | int`");
+    refused("100 >= v", "`100 >= v` compares a number with text", "write `100 >= v | float`");
     refused("ratio < 1", "`ratio < 1` compares text with a number", "write `ratio | float < 1`");
     refused(
         "failures == 0",
         "`failures == 0` compares text with a number",
-        "write `failures | int == 0`",
+        "write `failures | float == 0`",
     );
     refused("n != '7'", "`n != '7'` compares a number with text", "write `n != 7`");
     refused("1 < n < '9'", "`n < '9'` compares a number with text", "write `n < 9`");
@@ -368,14 +368,33 @@ fn comparing_what_has_no_order_is_an_error() {
     refused(
         "(v ~ '0') > 1",
         "`(v ~ '0') > 1` compares text with a number",
-        "write `((v ~ '0')) | int > 1`",
+        "write `((v ~ '0')) | float > 1`",
     );
-    let cast = "compare values of one type: `x | int`, `x | string`, `x | length`";
+    // A status code that a program printed is in no list of numbers.
+    let codes = "`v not in [12, 14]` compares text with a number";
+    refused("v not in [12, 14]", codes, "write `v | float not in [12, 14]`");
+    refused(
+        "n in ['7', 'x']",
+        "`n in ['7', 'x']` compares a number with text",
+        "write `n | string in ['7', 'x']`",
+    );
+    assert_eq!(said("v in [13, 14] or v in ['12'] and 'a' in map and '2' in v"), "true");
+    assert_eq!(said("v | float in [12, 14] and n in [7] and v not in ['7']"), "true");
+    let inside = "compare values of one type: `x | float`, `x | string`, `x | length`";
+    refused("xs == [1, 2]", "`xs == [1, 2]` compares text with a number", inside);
+    assert_eq!(said("xs == ['1', '2'] and xs != [1, 3]"), "true");
+    assert_eq!(
+        said("'abc' | int > 1"),
+        "`int` cannot read `abc` as a number; write `… | int(default=0)` if it may be something else"
+    );
+    let cast = "compare values of one type: `x | float`, `x | string`, `x | length`";
     refused("map < map", "`map < map` compares a mapping with a mapping", cast);
     refused("xs > 1", "`xs > 1` compares a list with a number", cast);
-    let tests = "make them one type first: `x | int`, or `xs | map('int')` for a list";
+    let tests = "make them one type first: `x | float`, or `xs | map('float')` for a list";
     refused("v is gt 3", "the test `gt` compares text with a number", tests);
     refused("n is eq '7'", "the test `eq` compares a number with text", tests);
+    refused("v is in([12])", "the test `in` compares text with a number", tests);
+    refused("v is not in [12]", "the test `in` compares text with a number", tests);
     refused("xs | select('gt', 1) | list", "the test `gt` compares text with a number", tests);
     refused(
         "rows | selectattr('n', 'eq', 2) | list",
@@ -383,7 +402,7 @@ fn comparing_what_has_no_order_is_an_error() {
         tests,
     );
     let order =
-        "make them one type first: `xs | map('int')` for numbers, `xs | map('string')` for text";
+        "make them one type first: `xs | map('float')` for numbers, `xs | map('string')` for text";
     refused("mixed | sort", "`sort` cannot order a number and text", order);
     refused("rows | sort(attribute='n')", "`sort` cannot order a number and text", order);
     refused("sorted(mixed)", "`sort` cannot order a number and text", order);
@@ -391,7 +410,7 @@ fn comparing_what_has_no_order_is_an_error() {
     refused("max(mixed)", "`max` cannot order text and a number", order);
     // In a loop, in a block and in text as well.
     let template = "{% for x in xs %}{% if x > 1 %}{{ x }}{% endif %}{% endfor %}";
-    assert_eq!(text(template, &scope).unwrap_err().hint.as_deref(), Some("write `x | int > 1`"));
+    assert_eq!(text(template, &scope).unwrap_err().hint.as_deref(), Some("write `x | float > 1`"));
 }
 
 #[test]
@@ -441,6 +460,10 @@ fn the_filters_of_jinja_are_there() {
         ("2048 | filesizeformat(binary=true)", json!("2.0 KiB")),
         ("'ab' | center(6)", json!("  ab  ")),
         ("'<p>a <b>c</b></p>' | striptags", json!("a c")),
+        (
+            "'see www.a.b.' | urlize",
+            json!("see <a href=\"https://www.a.b\" rel=\"noopener\">www.a.b</a>."),
+        ),
         (
             "'see https://a.b/c?d=1&e, now' | urlize",
             json!(

@@ -9,7 +9,7 @@ use super::block::Block;
 use super::engine::{Answer, Answers, Raised};
 use super::files::{FileAnswer, FileCall, Files};
 use super::host::Host;
-use super::source::END;
+use super::source::{END, VALUE};
 
 /// Functions of the host that a block can call.
 pub(super) const FUNCTIONS: [&str; 3] = ["log", "emit", "emit_event"];
@@ -67,7 +67,8 @@ impl Answers for Context<'_> {
         if self.ended {
             return None;
         }
-        if let Some(value) = self.scope.value(name) {
+        let wanted = name.strip_prefix(VALUE).unwrap_or(name);
+        if let Some(value) = self.scope.value(wanted) {
             return Some(Answer::Value(value));
         }
         match name {

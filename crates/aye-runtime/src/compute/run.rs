@@ -116,7 +116,13 @@ pub fn unknown_name(block: &Block, known: &dyn Fn(&str) -> bool) -> Option<Unkno
         .filter(|dotted| {
             let name = dotted.split('.').next().unwrap_or(dotted);
             match dotted.strip_prefix("inputs.") {
-                Some(key) => !source::METHODS.contains(&key) && !known(dotted),
+                Some(key) => {
+                    // Whoever asks whether it is there knows that it may not be.
+                    let asks = ['\'', '"'].iter().any(|quote| {
+                        block.code.contains(&format!("{quote}{key}{quote} in inputs"))
+                    });
+                    !source::METHODS.contains(&key) && !known(dotted) && !asks
+                }
                 None => !(known(name) || is_pythons(name)),
             }
         })
@@ -196,7 +202,11 @@ fn word_at(code: &str, name: &str) -> Option<usize> {
         !before.is_some_and(|c| in_word(c) || ".\"'".contains(c)) && !after.is_some_and(in_word)
     });
     let words: Vec<usize> = words.collect();
-    words.iter().find(|at| !in_comment(at)).or(words.first()).copied()
+    let at = words.iter().find(|at| !in_comment(at)).or(words.first()).copied();
+    at.or_else(|| {
+        let key = name.strip_prefix("inputs.")?;
+        ['\'', '"'].iter().find_map(|quote| code.find(&format!("inputs[{quote}{key}{quote}]")))
+    })
 }
 
 fn prepare(

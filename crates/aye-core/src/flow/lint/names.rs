@@ -143,6 +143,9 @@ impl Looker<'_> {
             Some(output) => said.hint(format!(
                 "step `{first}` gives its result as `{output}`: write `{{{{ {output} }}}}`"
             )),
+            None if near.is_none() && first == "inputs" => {
+                said.hint(format!("declare it: `inputs: [{{ name: {} }}]`", second.unwrap_or("…")))
+            }
             None if near.is_none() => said.hint(format!(
                 "no step gives it; write `{missing} | default('')` if it may be missing"
             )),

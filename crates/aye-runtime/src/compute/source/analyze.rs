@@ -203,6 +203,17 @@ impl<'a> Visitor<'a> for Analysis {
                     visitor::walk_expr(self, expr);
                 }
             }
+            // `inputs['commit']` is `inputs.commit`.
+            Expr::Subscript(subscript)
+                if subscript.ctx == ExprContext::Load
+                    && matches!(&*subscript.value, Expr::Name(name) if name.id == "inputs")
+                    && subscript.slice.is_string_literal_expr() =>
+            {
+                if let Expr::StringLiteral(key) = &*subscript.slice {
+                    self.read(format!("inputs.{}", key.value.to_str()));
+                }
+                visitor::walk_expr(self, expr);
+            }
             Expr::Lambda(_)
             | Expr::Generator(_)
             | Expr::ListComp(_)

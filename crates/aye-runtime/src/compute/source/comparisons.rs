@@ -19,11 +19,24 @@ struct Comparisons(Vec<(String, TextRange)>);
 
 impl Comparisons {
     fn look(&mut self, one: &Expr, op: CmpOp, other: &Expr) {
-        use CmpOp::{Eq, Gt, GtE, Lt, LtE, NotEq};
-        let (Eq | NotEq | Lt | LtE | Gt | GtE) = op else { return };
-        let name = match (one, other) {
-            (Expr::Name(name), Expr::NumberLiteral(_))
-            | (Expr::NumberLiteral(_), Expr::Name(name)) => name.id.to_string(),
+        use CmpOp::{Eq, Gt, GtE, In, Lt, LtE, NotEq, NotIn};
+        let items = match other {
+            Expr::List(list) => list.elts.as_slice(),
+            Expr::Tuple(tuple) => tuple.elts.as_slice(),
+            Expr::Set(set) => set.elts.as_slice(),
+            _ => &[],
+        };
+        let name = match (one, op, other) {
+            (Expr::Name(name), Eq | NotEq | Lt | LtE | Gt | GtE, Expr::NumberLiteral(_))
+            | (Expr::NumberLiteral(_), Eq | NotEq | Lt | LtE | Gt | GtE, Expr::Name(name)) => {
+                name.id.to_string()
+            }
+            // `code in [200, 204]`: it equals none of them.
+            (Expr::Name(name), In | NotIn, _)
+                if !items.is_empty() && items.iter().all(Expr::is_number_literal_expr) =>
+            {
+                name.id.to_string()
+            }
             _ => return,
         };
         self.0.push((name, TextRange::new(one.start(), other.end())));

@@ -33,6 +33,8 @@ const CODE: usize = 256 << 10;
 const DEPTH: u16 = 200;
 /// Called when the code is through: what is looked up then is its result.
 pub(super) const END: &str = "__aye_end";
+/// Before a name of the run that the engine takes for its own: `__aye_value_id`.
+pub(super) const VALUE: &str = "__aye_value_";
 /// What the engine calls the code.
 pub(super) const FILE: &str = "compute";
 
@@ -74,7 +76,7 @@ pub(super) fn read(
 ) -> Result<Source, Unreadable> {
     let tree = parse(code, Mode::Module)?;
     let analyze = Analysis::of(&tree, code)?;
-    let rewritten = rewrite::rewrite(code, &tree, &analyze, wanted);
+    let rewritten = rewrite::rewrite(code, &tree, &analyze, wanted, known);
     let mut program = prelude::prelude(&analyze, &rewritten.helpers, lenient, known);
     let prelude = program.matches('\n').count();
     program.push_str(&rewritten.text);

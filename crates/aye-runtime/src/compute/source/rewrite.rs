@@ -10,8 +10,9 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 use serde_json::Value;
 
+use super::super::context::is_builtin;
 use super::prelude::Helper;
-use super::{Analysis, Wanted};
+use super::{Analysis, VALUE, Wanted};
 
 /// Methods of mappings: never keys where they are handed on (`key=d.get`).
 pub(in super::super) const METHODS: [&str; 11] = [
@@ -31,6 +32,9 @@ pub(in super::super) const METHODS: [&str; 11] = [
 const GIVEN: &str = "dict([(__k, __v) for __k, __v in inputs.items() if __v is not None])";
 /// Types whose methods are handed on (`key=str.lower`).
 const TYPES: [&str; 3] = ["dict", "list", "str"];
+
+/// Functions and types that the engine has beside the usual ones.
+const OTHERS: [&str; 6] = ["bytearray", "slice", "super", "type", "vars", "zip"];
 
 /// Code with its changes.
 #[derive(Debug)]
@@ -58,11 +62,17 @@ impl Rewritten {
     }
 }
 
-/// Changes what has to be changed.
-pub(super) fn rewrite(code: &str, tree: &Mod, analyze: &Analysis, wanted: Wanted<'_>) -> Rewritten {
+/// Changes what has to be changed. `known` says which names the run has.
+pub(super) fn rewrite(
+    code: &str,
+    tree: &Mod,
+    analyze: &Analysis,
+    wanted: Wanted<'_>,
+    known: &dyn Fn(&str) -> bool,
+) -> Rewritten {
     let is_expression = matches!(wanted, Wanted::Expression);
     let (edits, helpers) = (Vec::new(), BTreeSet::new());
-    let mut editor = Editor { code, analyze, is_expression, edits, helpers };
+    let mut editor = Editor { code, analyze, is_expression, known, edits, helpers };
     match tree {
         Mod::Module(module) => editor.visit_body(&module.body),
         Mod::Expression(expression) => editor.visit_expr(&expression.body),
@@ -113,6 +123,7 @@ struct Editor<'c> {
     /// It is the expression of a template or a condition, where text and numbers
     /// are never compared in silence.
     is_expression: bool,
+    known: &'c dyn Fn(&str) -> bool,
     edits: Vec<Edit>,
     helpers: BTreeSet<Helper>,
 }
@@ -185,7 +196,16 @@ impl Editor<'_> {
     /// A type of Python's own.
     fn is_type(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Name(name)
-            if TYPES.contains(&name.id.as_str()) && self.analyze.is_free(&name.id))
+            if TYPES.contains(&name.id.as_str())
+                && self.analyze.is_free(&name.id)
+                && !self.hides_builtin(expr))
+    }
+
+    /// A name of the run that Python has too: the engine would not ask for it.
+    fn hides_builtin(&self, expr: &Expr) -> bool {
+        let Expr::Name(name) = expr else { return false };
+        let is_pythons = is_builtin(&name.id) || OTHERS.contains(&name.id.as_str());
+        is_pythons && self.analyze.is_free(&name.id) && (self.known)(&name.id)
     }
 
     /// A module or class that is known by its name: its attributes are its own.
@@ -246,6 +266,18 @@ impl Editor<'_> {
                     self.replace(name.start().to_usize(), name.end().to_usize(), known);
                     return;
                 }
+                "isinstance" | "issubclass" if call.arguments.args.len() == 2 => {
+                    self.visit_expr(&call.arguments.args[0]);
+                    // What something is compared with is a type, not a result.
+                    let types = match &call.arguments.args[1] {
+                        Expr::Tuple(types) => types.elts.as_slice(),
+                        one => std::slice::from_ref(one),
+                    };
+                    types.iter().filter(|one| !one.is_name_expr()).for_each(|one| {
+                        self.visit_expr(one);
+                    });
+                    return;
+                }
                 "hasattr" => self.rename(name, Helper::HasAttr),
                 "getattr" => self.rename(name, Helper::GetAttr),
                 "pow" => self.rename(name, Helper::Power),
@@ -287,7 +319,10 @@ impl Editor<'_> {
             }
             _ => {}
         }
-        self.visit_expr(&call.func);
+        // No result can be called: that is Python's.
+        if !self.hides_builtin(&call.func) {
+            self.visit_expr(&call.func);
+        }
         self.visit_arguments(&call.arguments);
     }
 }
@@ -322,6 +357,9 @@ impl<'a> Visitor<'a> for Editor<'_> {
         match expr {
             Expr::Call(call) => self.call(call),
             Expr::Compare(compare) if self.is_expression && self.comparison(compare) => {}
+            Expr::Name(name) if name.ctx == ExprContext::Load && self.hides_builtin(expr) => {
+                self.insert(name.start().to_usize(), VALUE);
+            }
             Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => {
                 let name = TextRange::new(attribute.attr.start(), attribute.attr.end());
                 let key = attribute.attr.as_str();

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use aye_runtime::compute::{Block, Limits, Quiet, check, run};
 use serde_json::json;
 
-use super::{SOON, block, compute, compute_with, error, scope, value};
+use super::{SOON, block, compute, compute_with, error, scope, scope_of, value};
 
 #[test]
 fn the_result_is_the_variable_named_like_the_output_or_result() {
@@ -35,6 +35,36 @@ fn a_block_that_sets_something_else_is_told_so() {
     assert_eq!(said.hint.as_deref(), Some("write `result = key` at its end"));
     assert!(check(&block("branch_name = 'a'"), SOON).is_err());
     assert!(check(&block("result = 'a'"), SOON).is_ok());
+}
+
+#[test]
+fn a_result_hides_what_python_calls_by_its_name() {
+    let outputs = json!({ "id": "42", "list": "a\nb", "type": "x", "dict": { "n": 1 }, "len": 3 });
+    let scope = scope_of(json!({}), outputs);
+    let value = |code: &str| {
+        let ended = run(
+            &block(code),
+            &scope,
+            &mut Quiet::default(),
+            &Limits::default(),
+            &AtomicBool::new(false),
+        );
+        ended.unwrap_or_else(|error| panic!("{code}\n{}", error.render()))
+    };
+    assert_eq!(value("result = 'match' if id == '42' else 'no'"), json!("match"));
+    assert_eq!(
+        value("result = [list.split(), type + 'y', dict.n, dict['n'], len + 1, f'{id}']"),
+        json!([["a", "b"], "xy", 1, 1, 4, "42"])
+    );
+    // No result can be called, and a type stands where a type is asked for.
+    assert_eq!(
+        value(
+            "result = [len(list), list((1,)), isinstance(dict, dict), isinstance([], (list, str))]"
+        ),
+        json!([3, [1], true, true])
+    );
+    // What a block sets itself is its own.
+    assert_eq!(value("id = 7\nresult = id"), json!(7));
 }
 
 #[test]

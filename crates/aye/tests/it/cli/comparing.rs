@@ -20,7 +20,7 @@ fn a_condition_that_compares_text_with_a_number_fails() {
         // Which step, which of its keys, which comparison.
         let place = format!("✗ b  condition: `{condition}` compares text with a number\n");
         let said = ran.stderr.contains(&place) || condition == "100 > v";
-        if ran.code != 1 || taken || !said || !ran.stderr.contains("v | int") {
+        if ran.code != 1 || taken || !said || !ran.stderr.contains("v | float") {
             wrong.push(format!("{condition}: {}", ran.all()));
         }
     }
@@ -82,7 +82,7 @@ fn the_same_holds_in_tests_and_filters() {
         );
         place.write("c.yaml", &skill);
         let ran = place.aye(&["run", "c.yaml"]);
-        if ran.code != 1 || !ran.stderr.contains(said) || !ran.stderr.contains("map('int')") {
+        if ran.code != 1 || !ran.stderr.contains(said) || !ran.stderr.contains("map('float')") {
             wrong.push(format!("{template}: {}", ran.all()));
         }
     }
@@ -99,7 +99,7 @@ fn check_points_at_what_a_program_printed_and_a_number() {
     let said = [
         "warning[text-as-number]: `v < 100` compares text with a number\n  --> c.yaml:4:",
         "`v` is the text that step `v` printed",
-        "hint: write `v | int < 100`",
+        "hint: write `v | float < 100`",
     ];
     assert_says(&found.each_ref().map(|text| (text.as_str(), &said[..])));
 }

@@ -48,7 +48,7 @@ steps:
     timeout: 30s
   - name: ask
     confirm: { message: \"Deploy {{ inputs.feature_name }}?\", timeout: 1m }  # in braces
-    condition: count | int > 0
+    condition: count | float > 0
   - name: tell
     command: echo
     args: ['{{ inputs.feature_name }}']

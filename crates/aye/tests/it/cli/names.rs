@@ -16,9 +16,9 @@ steps:
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.stderr.contains("warning[text-as-number]"), "{}", ran.all());
     assert!(ran.all().contains("`failures > 0` compares text with a number"), "{}", ran.all());
-    assert!(ran.all().contains("write `failures | int > 0`"), "{}", ran.all());
+    assert!(ran.all().contains("write `failures | float > 0`"), "{}", ran.all());
     assert!(!place.work().join("alarmed").exists());
-    place.write("count.yaml", &skill.replace("failures > 0", "failures | int > 0"));
+    place.write("count.yaml", &skill.replace("failures > 0", "failures | float > 0"));
     let ran = place.aye(&["run", "count.yaml"]);
     assert_eq!((ran.code, ran.stderr.contains("warning")), (0, false), "{}", ran.all());
 }
@@ -57,6 +57,10 @@ fn a_name_that_no_step_gives_is_refused_in_a_template() {
             "{ name: b, command: echo, args: ['{{ inputs.nothing }}'] }",
             "`inputs.nothing` is not defined anywhere",
         ),
+        (
+            "{ name: b, command: echo, args: [\"{{ inputs['nothing'] }}\"] }",
+            "declare it: `inputs: [{ name: nothing }]`",
+        ),
         ("{ name: b, command: 'true', condition: nothing }", "`nothing` is not defined anywhere"),
     ]);
 }
@@ -66,6 +70,7 @@ fn a_name_that_no_step_gives_is_refused_in_a_block() {
     assert_refused_before_the_first_step(&[
         ("{ name: b, compute: 'result = len(nothing)' }", "`nothing` is not defined anywhere"),
         ("{ name: b, compute: 'result = inputs.nothing' }", "`inputs.nothing` is not defined"),
+        ("{ name: b, compute: 'result = inputs[\"nothing\"]' }", "`inputs.nothing` is not defined"),
     ]);
 }
 
@@ -285,6 +290,13 @@ fn settings_in_the_wrong_place_get_the_right_hint() {
         ("[run]\nallow = [\"git\"]\n", "it belongs under `[policy]`"),
         ("[run]\nskills = [\"x\"]\n", "at the top of the file, before the first `[table]`"),
         ("[run]\nstep_timeout = 30\n", "`\"30s\"` for seconds, `\"30ms\"` for milliseconds"),
+        ("[journal]\nkeep = 30\n", "`\"30d\"` for days"),
+        ("[run]\nmax_result = 1000000\n", "write a size with its unit, in quotes: `\"977KiB\"`"),
+        ("[ask.after]\ndesktop = 30\n", "`\"30s\"` for seconds"),
+        ("[notify]\nbell = false\n", "expected a table"),
+        ("[tools]\nmax_processes = 3\n", "it belongs under `[run]`"),
+        ("[run]\nmax_processes = \"4\"\n", "expected a whole number"),
+        ("[heal]\nname = \"x\"\n", "write `[[heal]]`, once for each"),
         ("[policy]\nallow = [\"^git .*\"]\n", "`*` stands for any characters but `/`"),
     ]
     .map(|(settings, said)| {
