@@ -17,7 +17,7 @@ use crate::flow::Flow;
 use crate::form::Form;
 use crate::id::{BadId, RunId};
 use crate::journal::StepRecord;
-use crate::question::{Answer, Edits};
+use crate::question::{Answer, Edits, Lead};
 use crate::secrets::{Secrets, Text};
 
 /// How deep skills may call skills.
@@ -50,6 +50,10 @@ pub struct Parent {
     /// changes that unseen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bound: bool,
+    /// Where it leads in a run around it if the run is declined. In an item of a
+    /// `foreach` only silence does that: a no leaves the item out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined: Option<Box<Lead>>,
 }
 
 impl Parent {

@@ -317,6 +317,9 @@ impl Question {
     }
 }
 
+/// What a [`Lead`] says instead of an answer where silence leads elsewhere than a no.
+pub const SILENCE: &str = "no answer";
+
 /// Where an answer leads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lead {

@@ -925,6 +925,11 @@ export type Parent = {
    * changes that unseen.
    */
   bound?: boolean;
+  /**
+   * Where it leads in a run around it if the run is declined. In an item of a
+   * `foreach` only silence does that: a no leaves the item out.
+   */
+  declined?: Lead | null;
 };
 
 /** Why a run is paused. */

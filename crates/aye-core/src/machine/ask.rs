@@ -101,7 +101,7 @@ impl Machine {
         if !matches!(self.state.started.range, Some(Range::Only(_)))
             && let Some(node) = self.flow.find(&step.name)
         {
-            question.leads = self.flow.leads(node, ask, purpose);
+            question.leads = self.leads(node, ask, purpose);
         }
         let changes = match purpose {
             Purpose::Gate => self.changes(step, &scope),

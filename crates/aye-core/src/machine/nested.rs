@@ -5,14 +5,16 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use crate::flow::Flow;
+use crate::event::Range;
+use crate::flow::{Flow, NodeId};
 use crate::form::Form;
 use crate::journal::Phase;
 use crate::nested::{
     Again, Child, ChildBody, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
 };
+use crate::question::{Lead, Purpose, SILENCE};
 use crate::secrets::{Text, is_secret, secret_marker};
-use crate::skill::{Action, ForEach, Step, Template};
+use crate::skill::{Action, Ask, ChoiceAction, EndStatus, ForEach, Step, Template};
 use crate::text::{self, Scope, TextError, World};
 
 use super::run::Machine;
@@ -34,14 +36,65 @@ impl Machine {
             form: None,
             depth: self.depth() + 1,
             bound: self.node(step).is_some_and(|(_, node)| self.is_bound(&node.step)),
+            declined: None,
         }
+    }
+
+    /// Where a run inside this step leads if it is declined: here, or in a run around.
+    fn declined_inside(&self, step: &Step) -> Option<Box<Lead>> {
+        // Nothing follows one step that is run alone.
+        if matches!(self.state.started.range, Some(Range::Only(_))) {
+            return None;
+        }
+        let lead = self.flow.decline_lead(self.flow.find(&step.name)?, Purpose::Ask);
+        match lead.ends {
+            Some(EndStatus::Cancelled) => self.declined_around(),
+            Some(EndStatus::Completed | EndStatus::Failed | EndStatus::ByOutcome) | None => {
+                Some(Box::new(lead))
+            }
+        }
+    }
+
+    /// Where it leads in a run around if a person says no in this one, and it ends.
+    fn declined_around(&self) -> Option<Box<Lead>> {
+        let parent = self.state.started.parent.as_deref()?;
+        parent.declined.clone().filter(|_| parent.item.is_none())
+    }
+
+    /// Where each answer to a question leads. What ends this run may start something in a
+    /// run around it.
+    pub(super) fn leads(&self, node: NodeId, ask: &Ask, purpose: Purpose) -> Vec<Lead> {
+        let mut leads = self.flow.leads(node, ask, purpose);
+        let parent = self.state.started.parent.as_deref();
+        let Some(around) = parent.and_then(|parent| parent.declined.as_deref()) else {
+            return leads;
+        };
+        let is_item = parent.is_some_and(|parent| parent.item.is_some());
+        let no = self.flow.decline_lead(node, purpose);
+        if purpose == Purpose::Recover || no.ends != Some(EndStatus::Cancelled) {
+            return leads;
+        }
+        if is_item {
+            leads.push(Lead { answer: SILENCE.to_owned(), ..around.clone() });
+            return leads;
+        }
+        for option in ask.options.iter().filter(|option| option.action == ChoiceAction::Cancel) {
+            leads.retain(|lead| {
+                lead.answer != option.value || lead.ends != Some(EndStatus::Cancelled)
+            });
+            if !leads.iter().any(|lead| lead.answer == option.value) {
+                leads.push(Lead { answer: option.value.clone(), ..around.clone() });
+            }
+        }
+        leads
     }
 
     fn parent_of(&self, step: &Step, execution: u32, item: Option<Item>) -> Parent {
         let record = self.state.steps.get(&step.name.value);
         let begun = record.map_or(execution, |record| record.runs);
         let turn = (begun != execution).then_some(execution);
-        Parent { item, turn, ..self.parent_named(&step.name.value, begun) }
+        let declined = self.declined_inside(step);
+        Parent { item, turn, declined, ..self.parent_named(&step.name.value, begun) }
     }
 
     /// How the runs of a step that failed are tried again, if they are.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aye_core::flow::{Flow, each_string};
+use aye_core::question::Lead;
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Given, Inputs, resolve_inputs};
 use aye_core::text::{self, Scope, Verbatim, World};
@@ -26,6 +27,8 @@ pub(super) struct Known<'a> {
     pub(super) file: &'a Path,
     /// The skills around, and this one: one that calls itself is planned once.
     pub(super) around: Vec<String>,
+    /// Where it leads in a run around if this one is declined.
+    pub(super) declined: Option<Lead>,
 }
 
 impl<'a> Known<'a> {
@@ -50,7 +53,20 @@ impl<'a> Known<'a> {
             ..scope_of(flow, world)
         };
         let around = vec![key(flow, file)];
-        Self { scope, later, secrets: inputs.secrets.clone(), setting, file, around }
+        let (secrets, declined) = (inputs.secrets.clone(), None);
+        Self { scope, later, secrets, setting, file, around, declined }
+    }
+
+    /// In an item of a step that leads there if nobody answers in it.
+    pub(super) fn in_item(&self, declined: Option<Lead>) -> Self {
+        Self {
+            scope: self.scope.clone(),
+            later: self.later.clone(),
+            secrets: self.secrets.clone(),
+            around: self.around.clone(),
+            declined,
+            ..*self
+        }
     }
 
     /// In a skill that a step calls with these inputs.
@@ -59,6 +75,7 @@ impl<'a> Known<'a> {
         flow: &Flow,
         given: &IndexMap<String, Value>,
         file: &'b Path,
+        declined: Option<Lead>,
     ) -> Known<'b> {
         let world = &self.scope.world;
         let data = |(name, value): (&String, &Value)| {
@@ -78,7 +95,7 @@ impl<'a> Known<'a> {
         let mut secrets = known.secrets.clone();
         secrets.mask_also(&self.secrets);
         let around = self.around.iter().cloned().chain(known.around.clone()).collect();
-        Known { secrets, around, ..known }
+        Known { secrets, around, declined, ..known }
     }
 
     /// Whether this is the skill, or is called by it.

@@ -12,6 +12,7 @@ use crate::compute::PythonExpressions;
 /// The names that have a value only while the run continues. A template that has
 /// something to offer instead of one (`default`, `is defined`) is not known
 /// before either.
+#[derive(Clone)]
 pub(super) struct Later(BTreeSet<String>);
 
 impl Later {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use aye_core::flow::{Flow, Node, NodeId, Route, Target};
 use aye_core::journal::StepOutcome;
-use aye_core::question::Purpose;
+use aye_core::question::{Lead, Purpose, SILENCE};
 use aye_core::skill::{
-    Action, Ask, By, ForEach, OnError, Retry, Step, StepTimeout, format_duration,
+    Action, Ask, By, EndStatus, ForEach, OnError, Retry, Step, StepTimeout, format_duration,
 };
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -39,12 +39,16 @@ pub(super) fn planned(
     let mut found: Vec<String> = refused(step, known).into_iter().collect();
     let (inside, asks_inside) = match &step.action {
         Action::ForEach(each) => {
-            let walked = walk(&flow.of_item(&each.body), None, Place::Item, known);
+            let item = known.in_item(declined_inside(flow, node, place, known));
+            let walked = walk(&flow.of_item(&each.body), None, Place::Item, &item);
             let asks = walked.asks().then(|| format!("for each item of `{}`", step.name.value));
             found.extend(walked.warnings);
             (walked.steps, asks)
         }
-        Action::Skill { skill, inputs, .. } => called(&show(skill), inputs, known, &mut found),
+        Action::Skill { skill, inputs, .. } => {
+            let declined = declined_inside(flow, node, place, known);
+            called(&show(skill), inputs, known, declined, &mut found)
+        }
         Action::Command { .. }
         | Action::Shell { .. }
         | Action::Ask(_)
@@ -74,8 +78,11 @@ pub(super) fn planned(
         default_timeout: limit.is_some() && step.timeout == StepTimeout::Default && !capped,
         capped,
         retry: step.retry.as_ref().map(retry),
-        on_error: step.on_error,
-        otherwise: otherwise(flow, node, place),
+        // A transition comes first.
+        on_error: step
+            .on_error
+            .filter(|on_error| *on_error != OnError::Ask || is_uncaught(flow, node)),
+        otherwise: otherwise(flow, node, place, known),
         destructive: step.destructive,
         asks_inside,
         inside,
@@ -87,13 +94,14 @@ fn called(
     skill: &str,
     inputs: &IndexMap<String, Value>,
     known: &Known<'_>,
+    declined: Option<Lead>,
     warnings: &mut Vec<String>,
 ) -> (Vec<PlannedStep>, Option<String>) {
     let asks = Some(format!("that `{skill}` may ask"));
     let found = (known.setting.load)(skill, known.file);
     let found = found.filter(|(flow, file)| !known.is_inside(flow, file));
     let Some((flow, file)) = found else { return (Vec::new(), asks) };
-    let inner = known.called(&flow, inputs, &file);
+    let inner = known.called(&flow, inputs, &file, declined);
     let walked = walk(&flow, None, Place::Run, &inner);
     let asks = asks.filter(|_| walked.asks());
     let Walked { steps, finally, warnings: found, .. } = walked;
@@ -225,8 +233,24 @@ fn retry(retry: &Retry) -> String {
     text
 }
 
+/// Whether nothing follows a failure of a step.
+fn is_uncaught(flow: &Flow, node: NodeId) -> bool {
+    flow.route(node, &StepOutcome::Failure(None), None) == Route::Uncaught
+}
+
+/// Where what is inside of a step leads in a run around it if it is declined.
+fn declined_inside(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Option<Lead> {
+    let lead = flow.decline_lead(node, Purpose::Ask);
+    match (lead.ends, place) {
+        (Some(EndStatus::Cancelled), Place::Item) => None,
+        (Some(EndStatus::Cancelled), Place::Run | Place::Finally) => known.declined.clone(),
+        (_, Place::Finally) => None,
+        (_, Place::Run | Place::Item) => Some(lead),
+    }
+}
+
 /// Where a step leads unless it succeeds.
-fn otherwise(flow: &Flow, node: NodeId, place: Place) -> Vec<String> {
+fn otherwise(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Vec<String> {
     // However a step of `finally` ends, the next one follows.
     if place == Place::Finally {
         return Vec::new();
@@ -236,7 +260,7 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place) -> Vec<String> {
     let other = labelled.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
     let mut ways: Vec<String> =
         other.map(|(word, target)| format!("{word} -> {}", name_of(flow, target))).collect();
-    let uncaught = flow.route(node, &StepOutcome::Failure(None), None) == Route::Uncaught;
+    let uncaught = is_uncaught(flow, node);
     match step.on_error {
         Some(OnError::Ask) if uncaught => ways.push("failure -> a question".to_owned()),
         Some(OnError::AutoHeal) => ways.insert(0, "failure -> heal rules first".to_owned()),
@@ -250,10 +274,15 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place) -> Vec<String> {
     }
     if step.question().is_some() && routes.declined.is_none() {
         let purpose = if step.confirmation.is_some() { Purpose::Gate } else { Purpose::Ask };
-        ways.push(match place {
-            Place::Item => "no -> the item is left out".to_owned(),
-            Place::Run | Place::Finally => format!("no -> {}", flow.decline_lead(node, purpose)),
-        });
+        let lead = flow.decline_lead(node, purpose);
+        let around = known.declined.as_ref().filter(|_| lead.ends == Some(EndStatus::Cancelled));
+        match place {
+            Place::Item => {
+                ways.push("no -> the item is left out".to_owned());
+                ways.extend(around.map(|around| format!("{SILENCE} -> {around}")));
+            }
+            Place::Run | Place::Finally => ways.push(format!("no -> {}", around.unwrap_or(&lead))),
+        }
     }
     ways
 }

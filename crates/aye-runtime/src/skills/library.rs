@@ -69,12 +69,15 @@ impl Library<'_> {
         for path in files {
             let Ok(read) = SkillFile::read(path) else { continue };
             known.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-            for flow in &read.flows {
-                if skill_name(flow) == file {
-                    holding.push(path);
-                }
-                known.push(skill_name(flow).to_owned());
+            // One with errors is found too: what is wrong with it is said then.
+            let mut names: Vec<&str> = read.flows.iter().map(skill_name).collect();
+            let declared = read.declared.iter().map(|skill| skill.as_str());
+            names.extend(declared.filter(|name| !name.is_empty()));
+            names.dedup();
+            if names.contains(&file) {
+                holding.push(path);
             }
+            known.extend(names.into_iter().map(str::to_owned));
         }
         if let Some(path) = only_one(&holding, file, self.directory)? {
             return Ok((relative_to(path, self.directory), Some(file.to_owned())));
@@ -185,7 +188,15 @@ impl Library<'_> {
             // Only names are wanted: what else there is to say costs more than all the rest.
             if let Ok(text) = read {
                 let parsed = skill::parse(&path.to_string_lossy(), &text);
-                names.extend(parsed.skills.into_iter().map(|skill| skill.name.value));
+                let whole = parsed.skills.into_iter().map(|skill| skill.name.value);
+                let declared = parsed.declared.into_iter().map(|skill| skill.value);
+                names.extend(whole.chain(declared).filter(|name| !name.is_empty()));
+                let own = names.split_off(held);
+                for name in own {
+                    if !names[held..].contains(&name) {
+                        names.push(name);
+                    }
+                }
             }
             // One with errors is there all the same.
             if names.len() == held {

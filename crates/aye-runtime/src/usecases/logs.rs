@@ -92,7 +92,7 @@ pub(super) fn read_logs(
             if let Some(ending) = open.as_mut().filter(|open| open.is_ended_by(event)) {
                 if let EventKind::StepCompleted(done) = &event.kind
                     && ending.gives
-                    && done.process.is_none()
+                    && (done.process.is_none() || ending.is_block)
                     && !done.value.is_null()
                 {
                     ending.pour(tell)?;
@@ -119,8 +119,10 @@ pub(super) fn read_logs(
                 let (run, step) = (event.run.clone(), step.to_owned());
                 // What a program writes is its result; of these it is not in the log.
                 let gives = matches!(started.kind, StepKind::Tool | StepKind::Compute);
+                // A block that python3 runs writes its result elsewhere.
+                let is_block = started.kind == StepKind::Compute;
                 let reader = LogReader::new(base);
-                open = Some(OpenLog { reader, run, step, gives, ended: false });
+                open = Some(OpenLog { reader, run, step, gives, is_block, ended: false });
             }
         }
         if let Some(open) = open.as_mut().filter(|open| !open.ended) {
@@ -204,6 +206,8 @@ struct OpenLog {
     step: String,
     /// Its result is not what it writes.
     gives: bool,
+    /// It is a block of Python.
+    is_block: bool,
     ended: bool,
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aye_core::diagnostic::{self, Diagnostic, Severity, Source, did_you_mean};
 use aye_core::event::Range;
-use aye_core::flow::Flow;
+use aye_core::flow::{Flow, Inside, Node, decline_fails};
 use aye_core::skill::{Action, HealRule, InputSpec, OnError, Step};
 
 use crate::driver::Skills as _;
@@ -23,6 +23,9 @@ impl Runtime {
         let rules = self.limits().heal;
         let mut found = Vec::new();
         for flow in flows {
+            found.extend(
+                flow.body().iter().filter_map(|node| self.declined_inside(flow, node, path)),
+            );
             let mut steps: Vec<&Step> = flow.nodes.iter().map(|node| &node.step).collect();
             steps.extend(flow.skill.heal.iter().map(|rule| &rule.repair));
             while let Some(step) = steps.pop() {
@@ -42,6 +45,22 @@ impl Runtime {
             }
         }
         found
+    }
+
+    /// A state that calls a skill with a question, and whose failure is handled where a
+    /// refusal is not.
+    fn declined_inside(&self, flow: &Flow, node: &Node, path: &Path) -> Option<Diagnostic> {
+        let Action::Skill { skill, .. } = &node.step.action else { return None };
+        // Asked itself, it has been said of it.
+        if node.can_decline() {
+            return None;
+        }
+        let concern = decline_fails(flow, node, Inside::Skill)?;
+        let (called, _) = self.load(skill, path, Reach::AnyFile).ok()?;
+        let asks = called.body().iter().any(|node| {
+            node.can_decline() && node.routes.declined.or(node.routes.failure).is_none()
+        });
+        asks.then(|| concern.diagnostic())
     }
 
     /// Refuses a skill that is certain to fail, before its first step: a step that

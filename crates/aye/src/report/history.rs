@@ -11,6 +11,7 @@ use aye_core::fix::FixPlan;
 use aye_core::journal::{State, StepStatus};
 use aye_core::question::{Edits, Question};
 use aye_core::text::diff;
+use aye_runtime::usecases::RunHistory;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control, escape_control_line};
@@ -108,9 +109,9 @@ impl History {
     }
 
     /// What happened at each step of a run, by the step's name.
-    pub(super) fn of(events: &[Event]) -> HashMap<String, Self> {
-        let mut told = Told::default();
-        let Some((first, rest)) = events.split_first() else { return told.steps };
+    pub(super) fn of(history: &RunHistory) -> HashMap<String, Self> {
+        let mut told = Told { repairs: repairs(history), ..Told::default() };
+        let Some((first, rest)) = history.events.split_first() else { return told.steps };
         let Ok(mut state) = State::begin(first) else { return told.steps };
         for event in rest {
             if state.apply(event).is_err() {
@@ -192,6 +193,21 @@ impl History {
     }
 }
 
+/// What the runs inside of each start of a step, or of its repair, ran.
+fn repairs(history: &RunHistory) -> HashMap<u32, Vec<String>> {
+    let mut found: HashMap<u32, Vec<String>> = HashMap::new();
+    for inside in &history.inside {
+        let Some(parent) = &inside.state.started.parent else { continue };
+        let started = inside.events.iter().filter_map(|event| match &event.kind {
+            EventKind::StepStarted(started) => started.command.as_deref(),
+            _ => None,
+        });
+        let lines = started.map(|command| format!("$ {}", escape_control(command)));
+        found.entry(parent.execution).or_default().extend(lines);
+    }
+    found
+}
+
 /// What a note about a change says.
 const CHANGED: &str = "with changes";
 
@@ -200,6 +216,8 @@ const CHANGED: &str = "with changes";
 struct Told {
     steps: HashMap<String, History>,
     questions: HashMap<String, Question>,
+    /// What repairs ran, by their numbers.
+    repairs: HashMap<u32, Vec<String>>,
 }
 
 impl Told {
@@ -248,7 +266,10 @@ impl Told {
             }
             EventKind::AutoHealTriggered(heal) => {
                 let words = healing(heal);
-                let lines = heal.fix.as_deref().map(planned).unwrap_or_default();
+                let mut lines = heal.fix.as_deref().map(planned).unwrap_or_default();
+                if heal.fix.is_none() {
+                    lines.extend(self.repairs.get(&heal.execution).into_iter().flatten().cloned());
+                }
                 self.of(&heal.step).note(event, words, lines);
             }
             EventKind::AutoHealCompleted { step, rule, healed, message, duration_ms, .. } => {

@@ -75,7 +75,17 @@ mod tests {
         let item = item.map(|(index, value)| Item { index, value, label: None });
         let run = RunId::new("abcdefgh12").expect("an id");
         let step = step.to_owned();
-        Parent { run, step, execution: 1, turn: None, item, form: None, depth: 1, bound: false }
+        Parent {
+            run,
+            step,
+            execution: 1,
+            turn: None,
+            item,
+            form: None,
+            depth: 1,
+            bound: false,
+            declined: None,
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where each answer leads, in words: `no → restore`.
 
-use aye_core::question::Question;
+use aye_core::question::{Question, SILENCE};
 
 use crate::paint::{Paint, escape_control_line};
 
@@ -17,6 +17,9 @@ pub fn lead_words(question: &Question, paint: Paint) -> Vec<String> {
             None => escape_control_line(&offer.label),
         };
         words.push(format!("{answer} {arrow} {}", escape_control_line(&lead.to_string())));
+    }
+    if let Some(lead) = question.lead(SILENCE) {
+        words.push(format!("{SILENCE} {arrow} {}", escape_control_line(&lead.to_string())));
     }
     words
 }

@@ -93,7 +93,7 @@ pub fn step_markdown(story: &RunHistory, step: &str) -> String {
     };
     row(story, name, record, "", &mut text);
     let mut told = String::new();
-    details_of(story, name, record, &History::of(&story.events), "", &mut told);
+    details_of(story, name, record, &History::of(story), "", &mut told);
     if !told.is_empty() {
         let _ = write!(text, "\n## Details\n{told}");
     }
@@ -160,7 +160,7 @@ fn row(story: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut
 
 /// What each step did, what was done about it, and what it wrote at last.
 fn details(story: &RunHistory, path: &str, text: &mut String) {
-    let histories = History::of(&story.events);
+    let histories = History::of(story);
     for (name, step) in &*story.state.steps {
         details_of(story, name, step, &histories, path, text);
     }

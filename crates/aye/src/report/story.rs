@@ -85,7 +85,7 @@ pub(super) fn starter_words(started: &SkillStarted) -> String {
 /// The steps of a run, those of the runs inside them beneath.
 fn steps(timeline: &RunHistory, now: Now<'_>, depth: usize, paint: Paint, text: &mut String) {
     let state = &timeline.state;
-    let histories = History::of(&timeline.events);
+    let histories = History::of(timeline);
     let indent = "  ".repeat(depth);
     let unreached = timeline.unreached();
     let names = state.steps.keys().map(String::as_str).chain(unreached.iter().copied());
@@ -302,7 +302,7 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
         paint.text(Tone::Dim, &about(state, step, now).join(", "))
     );
     let _ = writeln!(text, "{}", line.trim_end());
-    let histories = History::of(&timeline.events);
+    let histories = History::of(timeline);
     for entry in histories.get(name).iter().flat_map(|history| &history.entries) {
         match entry {
             Entry::Note(note) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
-use aye_core::question::Question;
+use aye_core::question::{Purpose, Question};
 use aye_core::skill::AskKind;
 use serde_json::Value;
 
@@ -85,7 +85,8 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                 }
                 // Its results so far are kept; a change of the skill needs a new run.
                 let again = match state.failed_step() {
-                    Some(_) if record.execution > 0 => format!("aye retry {run}{again}"),
+                    // What is inside of a step is tried again with it.
+                    Some(_) if record.execution > 0 => format!("aye retry {outer}{again}"),
                     // What could not even be written down needs a change of the skill.
                     Some(_) | None => run_command(state, lost),
                 };
@@ -226,6 +227,9 @@ fn choices_shown(question: &Question) -> String {
     const MOST: usize = 8;
     let text = (question.kind == AskKind::Input).then(|| "TEXT".to_owned());
     let options = question.options.iter();
+    // What only begins with its name is not among them.
+    let options =
+        options.filter(|offer| !(question.purpose == Purpose::Recover && offer.value == "edit"));
     let options = options.take(MOST).map(|offer| shell_word(&escape_control_line(&offer.value)));
     let more = (question.options.len() > MOST).then(|| "…".to_owned());
     text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")

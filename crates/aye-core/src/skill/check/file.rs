@@ -85,7 +85,10 @@ impl Checker<'_> {
         let before = self.report.errors();
         let named = self.tree.entry(raw.id, "name").and_then(|(_, value)| self.tree.text(value));
         let name = key.as_ref().map(|key| key.as_str()).or(named).unwrap_or_default();
-        self.declared.push(Spanned::new(name.to_owned(), self.span(raw.id)));
+        let mut whole = self.span(raw.id);
+        // What is wrong with its name concerns no other skill.
+        whole.start = key.as_ref().map_or(whole.start, |key| key.span.start.min(whole.start));
+        self.declared.push(Spanned::new(name.to_owned(), whole));
         let doc = self.decode_raw(raw, place)?;
         let skill = self.check_skill(doc, key, raw.id, place, stem);
         if self.report.errors() == before { skill } else { None }

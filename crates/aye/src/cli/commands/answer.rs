@@ -125,10 +125,13 @@ pub(super) fn run(args: &AnswerArgs, context: &Context) -> Result<u8, Error> {
                 print_line(&as_recorded(&question, context)?)?;
             } else {
                 let more = still_missing(&question, context)?;
+                let asked = question.message.lines().next().unwrap_or_default();
                 print_line(&format!(
-                    "answered {}: {}{more}",
+                    "answered {}: {}{more}  ({}: {})",
                     question.id,
-                    escape_control_line(&label)
+                    escape_control_line(&label),
+                    escape_control_line(&question.step),
+                    escape_control_line(asked),
                 ))?;
             }
             if undriven { go_on(&row, args, secrets, context) } else { Ok(0) }

@@ -1,7 +1,8 @@
 //! `aye show`.
 
 use aye_core::diagnostic::did_you_mean;
-use aye_core::id::RunId;
+use aye_core::event::{Event, EventKind};
+use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::{Phase, StepStatus};
 use clap::Args;
 use jiff::Timestamp;
@@ -118,8 +119,22 @@ fn show_step(
             value["remaining_ms"] = json!(ms_between(now.time, *deadline));
         }
     }
-    let events = story.events.iter().filter(|event| event.kind.step() == Some(step));
-    value["events"] = json!(events.collect::<Vec<_>>());
+    // What became of a question names the question alone.
+    let mut asked: Vec<&QuestionId> = Vec::new();
+    let mut events: Vec<&Event> = Vec::new();
+    for event in &story.events {
+        let own = match &event.kind {
+            EventKind::ConfirmationRequired(question) if question.step == step => {
+                asked.push(&question.id);
+                true
+            }
+            EventKind::ConfirmationAnswered(answered) => asked.contains(&&answered.question),
+            EventKind::ConfirmationExpired { question, .. } => asked.contains(&question),
+            kind => kind.step() == Some(step),
+        };
+        events.extend(own.then_some(event));
+    }
+    value["events"] = json!(events);
     let until = now.driven.then_some(now.time);
     let told = |inside| as_json(inside, until);
     let inside = record.map(|record| story.inside_of(step, record).map(told).collect());

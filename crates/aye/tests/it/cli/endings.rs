@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::harness::{AYE, Place};
+use super::harness::{AYE, Place, assert_says};
 
 fn place() -> Place {
     let place = Place::new();
@@ -166,4 +166,94 @@ fn check_warns_where_a_no_runs_the_failure_handler() {
     place.write("skill.yaml", &skill(", declined: done"));
     let said = place.aye(&["check", "skill.yaml"]).ok().stdout;
     assert!(!said.contains("warning"), "{said}");
+}
+
+/// Whoever says no inside of a state is told where that leads outside.
+#[test]
+fn a_no_inside_a_state_says_where_it_leads() {
+    let place = Place::new();
+    let skills = "\
+workflows:
+  called:
+    states:
+      r: { skill: inner, transitions: { success: done, failure: restore } }
+      restore: { command: touch, args: [restored], transitions: { success: failed } }
+      done: { type: final }
+      failed: { type: final, status: failed }
+  items:
+    states:
+      r: { foreach: [a], command: echo, confirmation: { message: 'Go?', timeout: 20s }, transitions: { success: done, failure: restore } }
+      restore: { command: touch, args: [restored], transitions: { success: failed } }
+      done: { type: final }
+      failed: { type: final, status: failed }
+  inner:
+    steps: [{ name: go, command: echo, confirmation: { message: 'Go?', timeout: 0 } }]
+";
+    place.write(".aye/skills/all.yaml", skills);
+    let said = place.aye(&["check"]).ok().stdout;
+    assert_says(&[(
+        &said,
+        &[
+            "a no in the skill that `r` calls, or no answer, leads to `restore`",
+            "no answer in an item of `r` leads to `restore`",
+        ],
+    )]);
+    let plan = place.aye(&["run", "called", "--dry-run"]).ok().stdout;
+    assert!(plan.contains("no -> restore") && !plan.contains("cancelled"), "{plan}");
+    let plan = place.aye(&["run", "items", "--dry-run"]).ok().stdout;
+    assert_says(&[(&plan, &["no -> the item is left out", "no answer -> restore"])]);
+    assert_eq!(place.aye(&["run", "called", "--no-input"]).code, 6);
+    let open = place.aye(&["inbox"]).ok();
+    assert!(open.stdout.contains("no → restore"), "{}", open.all());
+    let id =
+        place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
+    let ran = place.aye(&["answer", &id, "no", "--resume"]);
+    assert!(place.work().join("restored").exists(), "{}", ran.all());
+    // The line that an answer leaves says what was asked, and where.
+    assert!(ran.stdout.contains(&format!("answered {id}: Cancel  (go: Go?)\n")), "{}", ran.all());
+    // Its own way for a no is taken, and needs no warning.
+    place.write(
+        ".aye/skills/all.yaml",
+        &skills.replace("failure: restore", "failure: restore, declined: done"),
+    );
+    let said = place.aye(&["check"]).ok().stdout;
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn a_broken_skill_is_named_and_leaves_its_siblings_alone() {
+    let place = Place::new();
+    let file = "workflows: { bad: {steps: [{name: a, command: echo, foo: 1}]}, good: {steps: [{name: a, command: echo}]}, broken 5: {steps: [{name: a, command: echo}]} }\n";
+    place.write(".aye/skills/three.yaml", file);
+    let ran = place.aye(&["run", "bad"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.stderr.contains("unknown key `foo`"), "{}", ran.all());
+    place.aye(&["run", "good"]).ok();
+    place.aye(&["run", ".aye/skills/three.yaml#good"]).ok();
+    let listed = place.aye(&["list"]).ok().stdout;
+    assert_says(&[(&listed, &["✗ bad       1 error: aye check", "▸ good", "✗ broken 5  1 error"])]);
+}
+
+#[test]
+fn one_step_has_its_answers_for_programs_too() {
+    let place = gate("timeout: 0");
+    let id = format!("{}-1", place.last());
+    place.aye(&["answer", &id, "cancel", "--resume"]);
+    let step = place.aye(&["show", "last", "ship", "--json"]).ok().json();
+    let events = step["events"].as_array().unwrap();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert!(kinds.contains(&"confirmation_answered"), "{step}");
+}
+
+#[test]
+fn a_transition_comes_before_on_error_and_every_view_says_so() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nstates:\n  a: { command: 'false', on_error: ask, transitions: { success: done, failure: done } }\n  done: { type: final }\n",
+    );
+    let said = place.aye(&["check", "s.yaml"]).ok().stdout;
+    assert!(said.contains("warning[never-asks]: `on_error: ask` of `a` never asks"), "{said}");
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    assert!(!plan.contains("a question if `a` fails"), "{plan}");
 }

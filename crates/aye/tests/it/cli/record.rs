@@ -151,11 +151,12 @@ fn a_heal_rule_and_what_it_did_are_part_of_the_story() {
             &shown,
             &[
                 "heal: the rule `make-room` fits the error",
+                "$ touch room",
                 "heal: `make-room` ran in ",
                 "attempt 2: after the repair",
             ],
         ),
-        (&page, &["- heal: \\`make-room\\` ran in "]),
+        (&page, &["- heal: \\`make-room\\` ran in ", "$ touch room"]),
     ]);
 }
 
@@ -164,10 +165,11 @@ fn results_of_blocks_are_in_the_logs() {
     let place = Place::new();
     place.write(
         "r.yaml",
-        "name: r\nsteps:\n  - { name: block, compute: 'result = {\"a\": [1, 2]}' }\n  - { name: text, compute: 'result = \"plain\"' }\n",
+        "name: r\nsteps:\n  - { name: block, compute: 'result = {\"a\": [1, 2]}' }\n  - { name: text, compute: 'result = \"plain\"' }\n  - { name: whole, python: true, compute: 'result = 1 + 1' }\n",
     );
     place.aye(&["run", "r.yaml"]).ok();
     assert_eq!(place.aye(&["logs", "last", "text"]).ok().stdout, "plain\n");
+    assert_eq!(place.aye(&["logs", "last", "whole"]).ok().stdout, "2\n");
     let block = place.aye(&["logs", "last", "block"]).ok().stdout;
     assert_eq!(serde_json::from_str::<Value>(&block).unwrap(), json!({ "a": [1, 2] }));
     let line = place.aye(&["logs", "last", "block", "--json"]).ok().json();

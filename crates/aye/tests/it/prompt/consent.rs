@@ -181,6 +181,29 @@ fn where_no_starts_something_only_n_starts_it() {
 }
 
 #[test]
+fn enter_decides_nothing_where_a_no_starts_something_outside() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "\
+workflows:
+  outer:
+    states:
+      r: { skill: inner, transitions: { success: done, failure: restore } }
+      restore: { command: touch, args: [restored], transitions: { success: failed } }
+      done: { type: final }
+      failed: { type: final, status: failed }
+  inner:
+    steps: [{ name: go, command: touch, args: [gone], confirmation: { message: 'Go?', timeout: 0 } }]
+",
+    );
+    let mut terminal = Terminal::aye(&place, &["run", "skill.yaml#outer"]);
+    terminal.wait_for("no → restore").wait_for("[y/n]").keys("\ry");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    assert!(place.work().join("gone").exists() && !place.work().join("restored").exists());
+}
+
+#[test]
 fn the_inbox_says_where_each_answer_leads() {
     let place = machine();
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);

@@ -7,6 +7,7 @@ mod one;
 
 use std::io::IsTerminal as _;
 
+use aye_core::diagnostic::Diagnostic;
 use aye_core::flow::Flow;
 use aye_core::skill::{InputSpec, InputType};
 use clap::Args;
@@ -102,8 +103,17 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
             continue;
         };
         let errors = read.diagnostics.iter().filter(|found| found.is_error()).count();
+        let is_whole = |name: &str| read.flows.iter().any(|flow| skill_name(flow) == name);
         if errors > 0 && read.flows.is_empty() {
             listed.push(broken(&file, errors));
+        } else {
+            // Beside others that can be run.
+            for skill in read.declared.iter().filter(|skill| !is_whole(skill)) {
+                let own = |found: &&Diagnostic| found.is_error() && skill.span.holds(found.span());
+                let errors = read.diagnostics.iter().filter(own).count();
+                let one = Listed { name: skill.value.clone(), ..broken(&file, errors) };
+                listed.extend((errors > 0).then_some(one));
+            }
         }
         listed.extend(read.flows.iter().map(|flow| Listed::of(flow, &file, errors)));
     }
