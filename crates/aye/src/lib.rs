@@ -21,3 +21,4 @@ pub mod report;
 pub mod screen;
 mod serve;
 pub mod term;
+pub mod words;

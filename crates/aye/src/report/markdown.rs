@@ -10,11 +10,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
+use crate::words::took;
 use aye_runtime::usecases::RunHistory;
 
 use super::history::{Entry, History};
 use super::story::{starter_words, unreached_word};
-use super::timeline::{decisions, ended_words, ran_for, shown_status, took};
+use super::timeline::{decisions, ended_words, ran_for, shown_status};
 
 /// How many of the last lines of a failure are quoted.
 const LAST: usize = 10;

@@ -10,10 +10,8 @@
 mod asked;
 mod fold;
 mod history;
-mod inside;
 mod json;
 mod kept_output;
-mod leads;
 mod live;
 mod markdown;
 mod output_buffer;
@@ -32,9 +30,7 @@ use crate::term;
 pub use asked::{covered_text, first_words};
 pub use aye_runtime::report::{OutputMode, Place, Report, RunningAction, Tick};
 pub use fold::fold;
-pub use inside::{about_inside, level_words, place_words};
 pub use json::{JsonReport, StepSource, event_json, output_json, result_json};
-pub use leads::lead_words;
 pub use live::LiveReport;
 pub use markdown::{markdown, step_markdown};
 pub use output_buffer::{OutputBuffer, OutputBuffers};
@@ -43,7 +39,7 @@ pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
 pub use story::{Now, step_story, story};
 pub use summary::{Around, answer_command, given_again, standing, stopped, summary};
-pub use timeline::{Decision, decisions, ran_for, stopped_inside, took};
+pub use timeline::{Decision, decisions, ran_for, stopped_inside};
 
 /// A line with what stands in front of it, the further in the more; the items
 /// of lists, which may continue side by side, are told apart by their names.

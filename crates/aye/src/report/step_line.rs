@@ -9,8 +9,8 @@ use aye_core::journal::{Phase, State};
 use aye_core::question::Channel;
 
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
+use crate::words::about_inside;
 
-use super::inside::about_inside;
 use super::timeline::{channel_words, ended_words, origin_words};
 
 /// What is said of a step that has not begun because others run.

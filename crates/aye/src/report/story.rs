@@ -15,11 +15,11 @@ use serde_json::Value;
 
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 use crate::term;
+use crate::words::{about_inside, took};
 
 use super::history::{Attempt, Entry, History, Note};
-use super::inside::about_inside;
 use super::step_line::QUEUED;
-use super::timeline::{decisions, ended_words, shown_status, took};
+use super::timeline::{decisions, ended_words, shown_status};
 
 /// How many lines of a script, of an error or of a change an overview shows.
 const FEW: usize = 5;

@@ -7,16 +7,15 @@ use aye_core::event::{Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::{Item, Parent};
 use aye_core::question::{Answer, Channel, Proof, Question};
-use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::paint::{duration, escape_control_line};
 use crate::term;
+use crate::words::place_words;
 use aye_runtime::usecases::RunHistory;
 
 use super::asked::first_words;
-use super::inside::place_words;
 use super::summary::stopped;
 
 /// As much of a question as a decision repeats.
@@ -261,22 +260,6 @@ pub fn ran_for(history: &RunHistory, now: Option<Timestamp>) -> Duration {
     let ended = ended.filter(|_| matches!(state.phase, Phase::Ended(_)));
     let until = ended.or(now).unwrap_or(state.updated_at);
     Duration::try_from(until.duration_since(state.started_at)).unwrap_or(Duration::ZERO)
-}
-
-/// How long a step took, as far as it is known.
-pub fn took(step: &StepRecord) -> Option<Duration> {
-    let ms = match (step.duration_ms, step.started, step.ended) {
-        (Some(ms), _, _) => ms,
-        // Nobody knows how long a program took whose end nobody saw.
-        (None, _, _) if matches!(step.kind, Some(StepKind::Command | StepKind::Shell)) => {
-            return None;
-        }
-        (None, Some(started), Some(ended)) => {
-            u64::try_from(ended.as_millisecond() - started.as_millisecond()).unwrap_or(0)
-        }
-        (None, _, _) => return None,
-    };
-    Some(Duration::from_millis(ms))
 }
 
 /// How a step stands: nobody waits for an answer in a run that is over.

@@ -153,7 +153,7 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
 fn took(record: &StepRecord, now: Timestamp) -> Option<Duration> {
     match record.status {
         StepStatus::Running => Duration::try_from(now.duration_since(record.started?)).ok(),
-        _ => crate::report::took(record),
+        _ => crate::words::took(record),
     }
 }
 

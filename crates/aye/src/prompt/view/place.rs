@@ -4,7 +4,7 @@ use aye_core::journal::State;
 use aye_core::nested::Parent;
 
 use crate::paint::{Glyph, escape_control};
-use crate::report::place_words;
+use crate::words::place_words;
 
 use super::Look;
 

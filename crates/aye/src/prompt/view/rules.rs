@@ -6,7 +6,7 @@ use aye_core::skill::By;
 use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
-use crate::report::lead_words;
+use crate::words::lead_words;
 use aye_runtime::prompter::QuestionContext;
 
 use super::{Look, Part};

@@ -36,7 +36,7 @@ pub fn about_inside(state: &State) -> String {
 
 /// One level with its item: `deploy[web-3]`, `deploy[2] web-3` where an older
 /// Aye gave it no name, or `deploy` for a sub-skill.
-pub fn level_words(parent: &Parent) -> String {
+fn level_words(parent: &Parent) -> String {
     let label = escape_control_line(&parent.label());
     match &parent.item {
         Some(item) if item.label.is_none() => format!("{label} {}", item_words(&item.value, SHORT)),
