@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::paint::{duration, escape_control, escape_control_line};
 use crate::prompt::view::covered_whole;
+use crate::words::took;
 
 use super::step_line::WITHDRAWN;
 use super::timeline::{answer_words, ended_words};
@@ -240,7 +241,7 @@ impl Told {
                     Some(who) => Some(format!("marked as done by {who}")),
                     None => done.note.clone(),
                 };
-                attempt.took = state.steps.get(&done.step).and_then(super::took);
+                attempt.took = state.steps.get(&done.step).and_then(took);
             }
             EventKind::StepFailed(failed) => {
                 let attempt =
@@ -249,7 +250,7 @@ impl Told {
                 attempt.process.clone_from(&failed.process);
                 attempt.message = Some(failed.message.clone());
                 attempt.hint.clone_from(&failed.hint);
-                attempt.took = state.steps.get(&failed.step).and_then(super::took);
+                attempt.took = state.steps.get(&failed.step).and_then(took);
             }
             EventKind::StepSkipped { step, message, .. } => {
                 // A question that is a step has started before it is declined.
