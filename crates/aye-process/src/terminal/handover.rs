@@ -15,10 +15,12 @@ use crate::system::group;
 /// Leaves whatever a full-screen program may have left on: alternate screen,
 /// mouse, focus and paste reports, application keys, hidden cursor, colours.
 ///
-/// The alternate screen is left with 1047, not 1049: that one restores a
-/// cursor that an earlier program saved, even when the screen was not on.
+/// Leaving the alternate screen restores the cursor that was saved on the way
+/// there, also where the screen is not on, and then one that an earlier program
+/// saved. So it is entered first, which saves the cursor if it is not on and is
+/// nothing if it is.
 const RESET: &[u8] =
-    b"\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\
+    b"\x1b[?1049h\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\
 \x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m";
 
 /// The modes of a terminal, to be restored later.

@@ -39,7 +39,7 @@ fn the_terminal_comes_back_clean_however_the_child_ended() {
     crate::helper::eventually("raw mode", || !is_cooked(&pseudo));
     pseudo.send(b"k");
     pseudo.until("read 1 107");
-    for sequence in ["\x1b[?1047l", "\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[0m"] {
+    for sequence in ["\x1b[?1049l", "\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[0m"] {
         pseudo.until(sequence);
     }
     pseudo.until("after 137");
@@ -59,7 +59,7 @@ fn the_terminal_comes_back_when_the_engine_is_killed() {
     let engine = parent(step);
     // SAFETY: kills a process of this test.
     unsafe { libc::kill(engine, libc::SIGKILL) };
-    pseudo.until("\x1b[?1047l");
+    pseudo.until("\x1b[?1049l");
     pseudo.until("prompt> ");
     assert!(!is_alive(step));
     pseudo.send(b"echo status $?\n");
@@ -93,7 +93,7 @@ fn the_shell_keeps_the_terminal_when_the_guard_is_killed() {
     assert_eq!(pseudo.foreground(), shell);
     pseudo.send(b"echo status $?\n");
     pseudo.until("status 137");
-    assert!(pseudo.seen.contains("\x1b[?1047l"), "{:?}", pseudo.seen);
+    assert!(pseudo.seen.contains("\x1b[?1049l"), "{:?}", pseudo.seen);
     pseudo.send(b"exit\n");
     pseudo.end();
 }

@@ -142,6 +142,36 @@ fn a_confirmation_in_tmux() {
     assert_eq!(done.lines().count(), 3, "{done}");
 }
 
+/// A full-screen program that was killed leaves the screen it had and the cursor
+/// that it moved; one that used no other screen leaves its line.
+#[test]
+fn a_full_screen_program_that_was_killed_in_tmux() {
+    let skill = "
+name: vim
+steps:
+- {name: view, interactive: true, shell: 'printf \"\\033[?1049h\\033[2Jpage\\033[?1049l\"'}
+- {name: edit, interactive: true, on_error: continue, shell: sh edit}
+- {name: ask, interactive: true, on_error: continue, shell: printf half; kill -9 $$}
+- {name: tell, shell: 'true'}
+";
+    let edit = "printf '\\033[?1049h\\033[2J\\033[9;30Htext'; kill -9 $$\n";
+    for (options, marks) in [("", ["✗", "✓"]), ("--plain", ["x", "+"])] {
+        let place = Place::new();
+        place.write("s.yaml", skill);
+        place.write("edit", edit);
+        let tmux = Tmux::start(&place, 60, 16, &format!("$AYE run s.yaml {options}"));
+        let pane = tmux.wait_for("code 0");
+        let lines: Vec<&str> = pane.lines().collect();
+        assert!(!lines.contains(&"") && !pane.contains("text"), "{pane}");
+        let at = |text: &str| lines.iter().position(|line| line.starts_with(text));
+        let at = |text: &str| at(text).unwrap_or_else(|| panic!("no {text} in\n{pane}"));
+        let [bad, good] = marks;
+        assert!(at(&format!("{good} view")) < at(&format!("{bad} edit")), "{pane}");
+        assert_eq!(at(&format!("{bad} ask")), at("half") + 1, "{pane}");
+        assert!(at(&format!("{bad} edit")) < at("half"), "{pane}");
+    }
+}
+
 /// tmux breaks lines itself, and while someone drags a border it tells the
 /// program only four times a second: the window still shows one plan. What tmux
 /// has moved to its history is out of reach.
