@@ -23,6 +23,12 @@ fn size_of(there: impl AsFd) -> Option<(u16, u16)> {
     (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
 }
 
+/// Leads to the beginning of an empty line, wherever in its line the cursor is:
+/// as many blanks as a row has lead to the next one, or stay in an empty one.
+pub fn fresh_line(columns: usize) -> String {
+    format!("{}\r", " ".repeat(columns))
+}
+
 /// The text for a list on standard output: cut to a number of columns on a
 /// terminal, whole for whatever else reads it.
 pub fn fit(text: &str, columns: usize) -> String {

@@ -3,7 +3,10 @@
 
 use std::collections::VecDeque;
 
+use aye_core::event::StepFailed;
 use aye_process::lines::Lines;
+
+use crate::paint::plural;
 
 use super::sanitizer::Sanitizer;
 
@@ -19,6 +22,8 @@ pub(super) struct KeptOutput {
     bytes: usize,
     /// Something at the beginning was dropped.
     cut: bool,
+    /// Whether what was dropped of each stream ended in the middle of a line.
+    halved: [bool; 2],
     line_ends: u64,
 }
 
@@ -35,21 +40,22 @@ impl KeptOutput {
     pub(super) fn push(&mut self, stream: usize, bytes: &[u8]) {
         let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
         self.line_ends += ends as u64;
-        let kept = &bytes[bytes.len().saturating_sub(MOST)..];
-        self.cut |= kept.len() < bytes.len();
-        self.bytes += kept.len();
-        match self.chunks.back_mut() {
-            Some((last, chunk)) if *last == stream && chunk.len() < NEAR => {
-                chunk.extend_from_slice(kept);
+        for bytes in bytes.chunks(NEAR) {
+            self.bytes += bytes.len();
+            match self.chunks.back_mut() {
+                Some((last, chunk)) if *last == stream && chunk.len() < NEAR => {
+                    chunk.extend_from_slice(bytes);
+                }
+                _ => self.chunks.push_back((stream, bytes.to_vec())),
             }
-            _ => self.chunks.push_back((stream, kept.to_vec())),
-        }
-        while let Some((_, first)) = self.chunks.front()
-            && self.bytes - first.len() >= MOST
-        {
-            self.bytes -= first.len();
-            self.cut = true;
-            self.chunks.pop_front();
+            while let Some((stream, first)) = self.chunks.front()
+                && self.bytes - first.len() >= MOST
+            {
+                self.bytes -= first.len();
+                self.cut = true;
+                self.halved[*stream] = first.last() != Some(&b'\n');
+                self.chunks.pop_front();
+            }
         }
     }
 
@@ -69,14 +75,20 @@ impl KeptOutput {
         self.line_ends + u64::from(half)
     }
 
-    /// Whether [`all`](Self::all) lacks the beginning.
-    pub(super) fn is_cut(&self) -> bool {
-        self.cut
-    }
-
-    /// The lines that are kept.
-    pub(super) fn all(&self, color: bool) -> Vec<KeptLine> {
-        lines(self.chunks.iter(), color)
+    /// The lines that are kept; if the beginning is missing, also words that say so.
+    /// `logged` is whether the log has it.
+    pub(super) fn all(&self, color: bool, logged: bool) -> (Option<String>, Vec<KeptLine>) {
+        let mut all = lines(self.chunks.iter(), color);
+        for (stream, halved) in self.halved.into_iter().enumerate() {
+            let mut own = (0..all.len()).filter(|at| all[*at].stream == stream);
+            // Half a line says little, but more than nothing.
+            if let (true, Some(first), Some(_)) = (halved, own.next(), own.next()) {
+                all.remove(first);
+            }
+        }
+        let rest = if logged { "`aye logs` has all" } else { "the rest was not kept" };
+        let cut = self.cut.then(|| format!("the last {}; {rest}", plural(all.len(), "line")));
+        (cut, all)
     }
 
     /// The last lines with something in them.
@@ -99,9 +111,13 @@ impl KeptOutput {
         if self.count() != 1 || self.cut {
             return None;
         }
-        let mut all = self.all(false);
-        all.pop().filter(|line| !line.text.trim().is_empty())
+        lines(self.chunks.iter(), false).pop().filter(|line| !line.text.trim().is_empty())
     }
+}
+
+/// Whether the log has what a step wrote.
+pub(super) fn is_logged(failed: &StepFailed) -> bool {
+    failed.process.as_ref().is_none_or(|process| process.kept.log)
 }
 
 fn lines<'a>(chunks: impl Iterator<Item = &'a (usize, Vec<u8>)>, color: bool) -> Vec<KeptLine> {
@@ -139,7 +155,7 @@ mod tests {
         output.push(0, b" more\n");
         output.push(0, b"10%\r50%");
         let all = [(0, "one"), (1, "warning"), (0, "two more"), (0, "50%")];
-        assert_eq!(texts(&output.all(false)), all);
+        assert_eq!(texts(&output.all(false, true).1), all);
         assert_eq!(texts(&output.last(2, false)), all[2..]);
         assert_eq!(output.count(), 4);
         assert!(output.only_line().is_none());
@@ -163,13 +179,43 @@ mod tests {
             output.push(0, format!("line {number}\n").as_bytes());
         }
         assert!(output.bytes < 2 * MOST);
-        assert!(output.is_cut());
         assert_eq!(output.count(), 100_000);
         let last = output.last(2, false);
         assert_eq!(texts(&last), [(0, "line 99998"), (0, "line 99999")]);
-        assert_eq!(output.all(false).pop(), last.into_iter().next_back());
+        assert_eq!(output.all(false, true).1.pop(), last.into_iter().next_back());
         let mut output = KeptOutput::default();
         output.push(0, &vec![b'x'; 10 * MOST]);
         assert_eq!(output.bytes, MOST);
+    }
+
+    #[test]
+    fn what_is_left_of_the_beginning_is_whole_lines_and_says_so() {
+        // However the chunks fall: in the middle of a line, at its end, one stream or two.
+        for length in [7, 8, 61, 64, 1000] {
+            let mut output = KeptOutput::default();
+            output.push(1, b"this is dropped");
+            let mut written = 0;
+            while written < 2 * MOST {
+                let line = format!("{written:0>width$}\n", width = length - 1);
+                output.push(0, &line.as_bytes()[..3]);
+                output.push(0, &line.as_bytes()[3..]);
+                written += length;
+            }
+            output.push(1, b" in part\nwarning\n");
+            let (cut, mut all) = output.all(false, true);
+            let kept = all.len();
+            assert_eq!(cut, Some(format!("the last {kept} lines; `aye logs` has all")));
+            assert_eq!(all.pop().map(|line| line.text), Some("warning".to_owned()), "{length}");
+            let odd = all.iter().find(|line| line.text.len() != length - 1);
+            assert_eq!(odd, None, "{length}");
+            assert!(kept > MOST / length, "{length}: {kept}");
+        }
+        let mut output = KeptOutput::default();
+        output.push(0, b"short\n");
+        assert_eq!(output.all(false, true).0, None);
+        output.push(0, &vec![b'x'; 2 * MOST]);
+        let (cut, all) = output.all(false, false);
+        assert!(cut.is_some_and(|cut| cut.ends_with("lines; the rest was not kept")));
+        assert!(!all.is_empty(), "the end of a line is more than nothing");
     }
 }

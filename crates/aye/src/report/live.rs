@@ -432,11 +432,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
     fn step_ends(&mut self, lane: usize) {
         if self.lent == Some(lane) {
             self.lent = None;
-            // The program may have left the cursor anywhere in its line: as many
-            // blanks as a row has lead to the next one, or stay in an empty one.
-            let blanks = " ".repeat(self.columns().saturating_sub(1));
             self.screen.forget();
-            self.put(&format!("\u{1b}[0m {blanks}\r\u{1b}[K"));
+            self.put(&format!("\u{1b}[0m{}\u{1b}[K", term::fresh_line(self.columns())));
             let held = std::mem::take(&mut self.held);
             self.print(held);
         }

@@ -8,10 +8,11 @@ use aye_core::journal::State;
 use aye_process::Stream;
 use aye_process::lines::Lines;
 
-use crate::paint::{Paint, Tone};
+use crate::paint::{Paint, Tone, escape_control_line};
+use crate::term;
 
 use super::asked::AskedQuestions;
-use super::kept_output::KeptOutput;
+use super::kept_output::{KeptOutput, is_logged};
 use super::sanitizer::Sanitizer;
 use super::step_line::live_line;
 use super::stream_state::{StreamState, StreamStates, index_of};
@@ -32,6 +33,8 @@ pub struct PlainReport<O, E> {
     kept: BTreeMap<usize, KeptOutput>,
     voices: StreamStates,
     asked: AskedQuestions,
+    /// The lane whose step has the terminal.
+    lent: Option<usize>,
     /// The lines of one piece of output; reused.
     text: String,
 }
@@ -49,6 +52,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             kept: BTreeMap::new(),
             voices: StreamStates::default(),
             asked: AskedQuestions::default(),
+            lent: None,
             text: String::new(),
         }
     }
@@ -56,16 +60,29 @@ impl<O: Write, E: Write> PlainReport<O, E> {
     /// Shows what a step wrote when it has failed, or forgets it.
     fn show_kept(&mut self, lane: usize, event: &Event) {
         let failed = match &event.kind {
-            EventKind::StepStarted(_) | EventKind::StepCompleted(_) => false,
-            EventKind::StepFailed(failed) => failed.leads_to.is_none(),
+            EventKind::StepStarted(_) | EventKind::StepCompleted(_) => None,
+            EventKind::StepFailed(failed) => Some(failed).filter(|it| it.leads_to.is_none()),
             _ => return,
         };
         let Some(kept) = self.kept.remove(&lane) else { return };
-        if failed && self.mode == OutputMode::Failed {
-            for line in kept.all(self.paint.color) {
-                self.lines(lane, line.stream, |_, each| each(&line.text));
-            }
+        let Some(failed) = failed.filter(|_| self.mode == OutputMode::Failed) else { return };
+        let (cut, lines) = kept.all(self.paint.color, is_logged(failed));
+        if let Some(cut) = cut {
+            let cut = format!("{}: {cut}", escape_control_line(&self.voices.of(lane).name()));
+            let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &cut));
         }
+        for line in lines {
+            self.lines(lane, line.stream, |_, each| each(&line.text));
+        }
+    }
+
+    /// The program that had the terminal may have left the cursor anywhere in its line.
+    fn take_back(&mut self) {
+        let _ = match (term::columns(std::io::stderr()), term::columns(std::io::stdout())) {
+            (Some(columns), _) => write!(self.err, "{}", term::fresh_line(columns)),
+            (None, Some(columns)) => write!(self.out, "{}", term::fresh_line(columns)),
+            (None, None) => Ok(()),
+        };
     }
 
     /// Writes the lines that `feed` gives, all at once: whoever reads the same file sees whole
@@ -136,7 +153,16 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         self.verbosity == Verbosity::Verbose
     }
 
+    fn step_begins(&mut self, lane: usize, interactive: bool) {
+        if interactive {
+            self.lent = Some(lane);
+        }
+    }
+
     fn step_ends(&mut self, lane: usize) {
+        if self.lent.take_if(|lent| *lent == lane).is_some() {
+            self.take_back();
+        }
         for index in 0..2 {
             self.lines(lane, index, |lines, each| lines.finish(each));
             // Nobody's colours continue in the next step.

@@ -10,7 +10,7 @@ use crate::paint::{Glyph, Tone, duration, escape_control, escape_control_line, p
 use crate::screen::Painted;
 
 use super::super::OutputMode;
-use super::super::kept_output::KeptLine;
+use super::super::kept_output::{KeptLine, is_logged};
 use super::super::timeline::ended_words;
 use super::LiveReport;
 use super::block::between;
@@ -123,21 +123,16 @@ impl<W: Write> LiveReport<'_, W> {
         };
         let mut rows = self.layout().whole(&row, Some(tone).filter(|_| routed.is_none()), &more);
         if self.folds() && self.mode == OutputMode::Failed && routed.is_none() {
-            rows.extend(self.output_of(lane, depth));
+            rows.extend(self.output_of(lane, failed, depth));
         }
         rows
     }
 
-    fn output_of(&self, lane: &Lane, depth: usize) -> Vec<Painted> {
-        let mut rows = Vec::new();
-        let lines = lane.output.all(self.paint.color);
-        if lane.output.is_cut() {
-            let kept = plural(lines.len(), "line");
-            let more = format!("{}the last {kept}; `aye logs` has all", "  ".repeat(depth + 1));
-            rows.push(painted(self.paint.text(Tone::Dim, &more)));
-        }
-        rows.extend(self.failed_output(&lines, depth + 1));
-        rows
+    fn output_of(&self, lane: &Lane, failed: &StepFailed, depth: usize) -> Vec<Painted> {
+        let (cut, lines) = lane.output.all(self.paint.color, is_logged(failed));
+        let cut = cut.map(|cut| format!("{}{cut}", "  ".repeat(depth + 1)));
+        let cut = cut.map(|cut| painted(self.paint.text(Tone::Dim, &cut)));
+        cut.into_iter().chain(self.failed_output(&lines, depth + 1)).collect()
     }
 
     /// A step that was left out.

@@ -19,6 +19,65 @@ fn with(env: &[(&str, &str)], args: &[&str]) -> Ran {
     Ran::of(place.command(args).envs(env.iter().copied()).output().unwrap(), &place)
 }
 
+/// What a run shows of its steps' output in a pipe: of the good one, and of the bad one.
+fn output_shown(ran: &Ran) -> [[bool; 2]; 2] {
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let all = [&ran.stdout, &ran.stderr];
+    ["good", "bad"].map(|step| {
+        let line = |stream: &str| format!("{step} | {stream}\n");
+        [all[0].contains(&line("out")), all[1].contains(&line("err"))]
+    })
+}
+
+#[test]
+fn a_pipe_gets_the_output_that_is_wanted() {
+    let skill = "name: s\nsteps:\n- {name: good, shell: echo out; echo err >&2}\n\
+                 - {name: bad, shell: echo out; echo err >&2; exit 3}\n";
+    let (yes, no) = ([true; 2], [false; 2]);
+    for (output, shown) in [("full", [yes, yes]), ("failed", [no, yes]), ("none", [no, no])] {
+        let place = Place::new();
+        place.write("s.yaml", skill);
+        let run = |args: &[&str], env: &[(&str, &str)]| {
+            let mut command = place.command(&[&["run", "s.yaml"], args].concat());
+            output_shown(&Ran::of(command.envs(env.iter().copied()).output().unwrap(), &place))
+        };
+        assert_eq!(run(&[], &[]), [yes, yes], "the default is all of it");
+        assert_eq!(run(&["--output", output], &[]), shown, "--output {output}");
+        assert_eq!(run(&[], &[("AYE_OUTPUT", output)]), shown, "AYE_OUTPUT={output}");
+        let setting = format!("[run]\noutput = \"{output}\"\n");
+        place.write("../.config/aye/config.toml", &setting);
+        assert_eq!(run(&[], &[]), shown, "the user's `output = {output}`");
+        place.write("../.config/aye/config.toml", "[run]\noutput = \"full\"\n");
+        place.write("aye.toml", &setting);
+        assert_eq!(run(&[], &[]), shown, "the project's `output = {output}`");
+        // The nearest counts: the option, then the shell, then the project.
+        for other in ["full", "none"] {
+            let by_shell = run(&[], &[("AYE_OUTPUT", other)]);
+            assert_eq!(by_shell, if other == "full" { [yes; 2] } else { [no; 2] });
+            assert_eq!(run(&["--output", output], &[("AYE_OUTPUT", other)]), shown);
+        }
+    }
+}
+
+#[test]
+fn a_long_failure_in_a_pipe_begins_with_a_whole_line_and_says_what_is_missing() {
+    for (log, rest) in [("", "`aye logs` has all"), (", log: false", "the rest was not kept")] {
+        let place = Place::new();
+        let step = format!("{{name: b, shell: 'seq 100000; exit 3'{log}}}");
+        place.write("s.yaml", &format!("name: s\nsteps:\n- {step}\n"));
+        for (verbosity, prefix) in [("--color=never", "b | "), ("-q", "")] {
+            let ran = place.aye(&["run", "s.yaml", "--output", "failed", verbosity]);
+            assert_eq!(ran.code, 1, "{}", ran.stderr);
+            let said = ran.stderr.lines().find_map(|line| line.strip_prefix("b: the last "));
+            let (count, where_) = said.and_then(|said| said.split_once(" lines; ")).unwrap();
+            assert_eq!(where_, rest);
+            let kept: usize = count.replace(',', "").parse().unwrap();
+            let wanted = (100_001 - kept..=100_000).map(|at| format!("{prefix}{at}\n"));
+            assert!(ran.stdout == wanted.collect::<String>(), "{:.80}", ran.stdout);
+        }
+    }
+}
+
 #[test]
 fn colours_only_where_they_are_wanted() {
     let colored = |ran: &Ran| {

@@ -33,6 +33,39 @@ fn a_terminal_that_nobody_named_gets_ascii_without_colours() {
 }
 
 #[test]
+fn a_program_that_was_killed_in_the_middle_of_a_line_is_left_behind() {
+    // It may also have ended its line, and then no row is left empty.
+    let skill = "
+name: vim
+steps:
+- {name: edit, interactive: true, on_error: continue, shell: 'printf half; kill -9 $$'}
+- {name: whole, interactive: true, shell: 'echo whole'}
+- {name: tell, shell: echo done}
+";
+    for (args, term) in [(&["--plain"][..], "xterm"), (&[], "dumb"), (&["--plain", "-q"], "xterm")]
+    {
+        let place = Place::new();
+        place.write("s.yaml", skill);
+        let args = [&["run", "s.yaml"], args].concat();
+        let mut terminal = Terminal::with(&place, &args, &[("TERM", term)]);
+        assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+        let shown = terminal.vt.all();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(!lines.contains(&""), "{shown}");
+        let after = |line: &str| {
+            let at = lines.iter().position(|one| *one == line);
+            at.and_then(|at| lines.get(at + 1)).copied().unwrap_or_else(|| panic!("{shown}"))
+        };
+        if args.contains(&"-q") {
+            assert_eq!(lines, ["half", "whole", "done"]);
+            continue;
+        }
+        assert!(after("half").starts_with("x edit  ended by SIGKILL"), "{shown}");
+        assert!(after("whole").starts_with("+ whole"), "{shown}");
+    }
+}
+
+#[test]
 fn the_time_left_is_said_again() {
     let place = Place::new();
     place.write("s.yaml", SKILL);
