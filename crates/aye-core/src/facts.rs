@@ -17,6 +17,8 @@ use crate::word_enum::word_enum;
 /// How much of a value is written down, in bytes: what nobody can read, nobody
 /// agrees to knowingly.
 const LONGEST: usize = 64 * 1024;
+/// How a value ends of which a part was left out.
+const NOT_SHOWN: &str = " bytes are not shown)";
 
 word_enum! {
     /// What a fact is about.
@@ -140,6 +142,11 @@ impl Fact {
                 | FactKind::Tool
                 | FactKind::Unsettled
         )
+    }
+
+    /// Whether nothing of its value was left out because it is too long.
+    pub fn is_whole(&self) -> bool {
+        !self.value.ends_with(NOT_SHOWN)
     }
 
     /// All of it on one line: ``env `TARGET`: stage``.
@@ -288,7 +295,7 @@ impl Inspected {
 /// The beginning of a long text.
 fn excerpt(text: &str) -> String {
     let end = text.floor_char_boundary(LONGEST);
-    format!("{}… (the last {} bytes are not shown)", &text[..end], text.len() - end)
+    format!("{}… (the last {}{NOT_SHOWN}", &text[..end], text.len() - end)
 }
 
 #[cfg(test)]
@@ -330,6 +337,7 @@ mod tests {
     fn what_a_person_may_have_to_read_is_whole() {
         let script = format!("{}drop database", "x".repeat(LONGEST - 20));
         let fact = fact(FactKind::Stdin, None, &script);
+        assert!(fact.is_whole());
         assert_eq!((fact.value, fact.digest), (script, None));
     }
 
@@ -344,6 +352,7 @@ mod tests {
             one.value.len()
         );
         assert!(one.value.len() < LONGEST + 100, "{}", one.value.len());
+        assert!(!one.is_whole());
         assert_eq!(one.value, other.value);
         assert_ne!(one, other);
     }

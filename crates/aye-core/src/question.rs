@@ -16,7 +16,7 @@ mod answer_scope;
 pub use answer::{Answer, Channel, Edits, FixScope, Namespaces, Origin, Proof};
 pub use answer_scope::AnswerScope;
 
-use crate::facts::{Change, Fact};
+use crate::facts::{Change, Fact, FactKind};
 use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
 
@@ -216,6 +216,22 @@ impl Question {
             By::Names(names) => names.iter().any(|one| one == name),
         };
         named && !agreed.iter().any(|one| one == name) && !(self.not_starter && name == starter)
+    }
+
+    /// Whether it holds everything that decides, with nothing left out because it is too
+    /// long.
+    pub fn is_whole(&self) -> bool {
+        self.facts.iter().flatten().all(Fact::is_whole)
+    }
+
+    /// What decides beside the command that `follows` has already.
+    pub fn deciding(&self) -> impl Iterator<Item = &Fact> {
+        let told = |fact: &&Fact| {
+            fact.kind == FactKind::Command
+                && fact.answer.is_none()
+                && self.follows.as_ref() == Some(&fact.value)
+        };
+        self.facts.iter().flatten().filter(move |fact| !told(fact))
     }
 
     /// Where this answer leads, as far as that is known.

@@ -20,7 +20,7 @@ pub(super) fn body(
     message: &Message,
 ) -> Result<(Vec<u8>, String), DeliveryError> {
     let value = match template {
-        Template::Aye => whole(message),
+        Template::Aye => whole(message, false),
         Template::Slack => slack(message),
         Template::Teams => teams(message),
         Template::Discord => discord(message),
@@ -32,11 +32,12 @@ pub(super) fn body(
     Ok((value.to_string().into_bytes(), "application/json".to_owned()))
 }
 
-/// Everything, as programs get it.
-pub(super) fn whole(message: &Message) -> Value {
+/// Everything, as programs get it; the buttons are those that go with a text of which a part
+/// may be cut.
+pub(super) fn whole(message: &Message, cut: bool) -> Value {
     let mut value = message.details.clone();
     if !message.buttons.is_empty() {
-        let buttons = message.buttons.iter().map(|button| {
+        let buttons = message.buttons_with(cut).map(|button| {
             json!({
                 "label": button.label, "choice": button.choice,
                 "method": "POST", "url": button.url, "body": button.body,
@@ -47,12 +48,23 @@ pub(super) fn whole(message: &Message) -> Value {
     value
 }
 
+/// A body of the user's own. One that does not hold the whole text gets no button that agrees.
 fn own(body: &str, message: &Message) -> Result<String, DeliveryError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    let rendered = environment.render_str(body, minijinja::value::Serde(whole(message)));
-    rendered.map_err(|error| DeliveryError::new(format!("the template `body`: {error}")))
+    let render = |body: &str, cut: bool| {
+        let rendered = environment.render_str(body, minijinja::value::Serde(whole(message, cut)));
+        rendered.map_err(|error| DeliveryError::new(format!("the template `body`: {error}")))
+    };
+    let rendered = render(body, false)?;
+    if message.buttons_with(true).count() == message.buttons.len() {
+        return Ok(rendered);
+    }
+    let json = render("{{ text | tojson }}", true)?;
+    let is_whole =
+        [message.text.as_str(), json.trim_matches('"')].iter().any(|text| rendered.contains(text));
+    if is_whole { Ok(rendered) } else { render(body, true) }
 }
 
 /// Slack gives `&`, `<` and `>` a meaning: `<!channel>` wakes everybody.

@@ -30,7 +30,7 @@ pub(super) fn deliver(
     };
     let names = std::env::vars_os().map(|(name, _)| name).filter(own);
     spec.env = names.map(|name| (name, None)).collect();
-    spec.stdin = Stdin::Bytes(whole(message).to_string().into_bytes());
+    spec.stdin = Stdin::Bytes(whole(message, false).to_string().into_bytes());
     spec.timeout = Some(command.timeout);
     spec.tail_limit = KEPT;
     spec.aside = true;

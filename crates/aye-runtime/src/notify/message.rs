@@ -1,6 +1,7 @@
 //! A message as people get it: pure. Everything in it comes from the journal,
 //! where secrets are masked already.
 
+use aye_core::facts::{Change, Fact};
 use aye_core::question::Question;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -115,6 +116,9 @@ impl Message {
                 "message": question.message,
                 "options": question.options,
                 "follows": question.follows,
+                "facts": question.facts,
+                "changed": question.changed,
+                "not_covered": question.not_covered,
                 "deadline": open.deadline,
                 "default": question.default,
             });
@@ -219,9 +223,19 @@ fn asking(
         return (title, format!("{first}\n{how}"));
     }
     let mut parts = vec![question.message.clone()];
+    let list = |heading: &str, lines: Vec<String>| {
+        // Lines after the first stand below it, and look like none of ours.
+        let lines = lines.iter().map(|line| format!("- {}", line.replace('\n', "\n  ")));
+        let lines: Vec<String> = lines.collect();
+        (!lines.is_empty()).then(|| format!("{heading}:\n{}", lines.join("\n")))
+    };
+    let changed = question.changed.iter().map(Change::line).collect();
+    parts.extend(list("Changed since the last yes", changed));
     if let Some(follows) = &question.follows {
         parts.push(format!("What a yes runs:\n{follows}"));
     }
+    parts.extend(list("A yes covers", question.deciding().map(Fact::line).collect()));
+    parts.extend(list("A yes does not cover", question.not_covered.clone()));
     let options: Vec<String> = question
         .options
         .iter()

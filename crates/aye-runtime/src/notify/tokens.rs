@@ -29,17 +29,21 @@ pub fn answers(question: &Question, through: Through) -> Vec<&Offer> {
     question.options.iter().filter(|offer| question.takes_button(&offer.value)).collect()
 }
 
-/// The options that a message of a channel may answer with. Who has not got the text
-/// agrees to nothing from there.
+/// Whether a message of a channel holds everything that decides, as far as the channel does
+/// not cut it. Who has not got the text agrees to nothing from there.
+fn is_whole(channel: &ChannelSettings, question: &Question) -> bool {
+    channel.show == Detail::Full && question.is_whole()
+}
+
+/// The options that a message of a channel may answer with.
 fn answers_of<'q>(
     channel: &ChannelSettings,
     question: &'q Question,
     through: Through,
 ) -> Vec<&'q Offer> {
     let mut offers = answers(question, through);
-    offers.retain(|offer| {
-        channel.show == Detail::Full || !question.commits(&offer.value.as_str().into())
-    });
+    let whole = is_whole(channel, question);
+    offers.retain(|offer| whole || !question.commits(&offer.value.as_str().into()));
     offers
 }
 
@@ -59,7 +63,7 @@ pub(super) fn mint(
         let mut values: Vec<String> = values.collect();
         // A right to everything would be more than the message offers. Without any value there
         // is nothing that this one is good for.
-        let bound = (channel.show != Detail::Full).then(|| {
+        let bound = (!is_whole(channel, question)).then(|| {
             values.truncate(1);
             values.first().cloned().unwrap_or_default()
         });

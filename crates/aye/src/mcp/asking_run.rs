@@ -259,9 +259,7 @@ fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
 
 /// What a yes covers; what it starts is told by itself.
 pub(super) fn covered(question: &Question) -> impl Iterator<Item = String> {
-    let starts = question.follows.as_ref().map(|start| format!(": {start}"));
-    let known = move |line: &String| starts.as_ref().is_some_and(|start| line.ends_with(start));
-    question.facts.iter().flatten().map(Fact::line).filter(move |line| !known(line))
+    question.deciding().map(Fact::line)
 }
 
 /// How far the person may have the answer remembered; an assistant cannot.

@@ -11,6 +11,7 @@ mod receiver;
 mod settings;
 mod watching;
 mod webhook;
+mod whole;
 
 use crate::cli::harness::Place;
 
