@@ -310,6 +310,10 @@ fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
     if !covered.is_empty() {
         parts.push(format!("A yes covers:\n{}", quoted(&covered.join("\n"))));
     }
+    if !question.not_covered.is_empty() {
+        let notes = quoted(&question.not_covered.join("\n"));
+        parts.push(format!("A yes does not cover:\n{notes}"));
+    }
     let offered = asking_run::values(question);
     for offer in question.options.iter().filter(|offer| offered.contains(&offer.value.as_str())) {
         let about = offer.description.as_deref().map(|about| format!(": {about}"));
