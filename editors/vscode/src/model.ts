@@ -43,6 +43,8 @@ export interface StepState {
   attempt: number;
   execution: number;
   notes: string[];
+  /** Whether a repair ran after its last failure. */
+  repaired: boolean;
   duration?: number | null;
   started?: string;
   ended?: string | null;

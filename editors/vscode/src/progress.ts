@@ -14,7 +14,7 @@ export function progressOf(row: Pick<RunRow, "skill" | "step">, run: RunState | 
 export function marksOf(step: StepState, run: Pick<RunState, "memory">): string[] {
   const marks = [];
   if (step.attempt > 1) marks.push(plural(step.attempt - 1, "retry", "retries"));
-  if (step.notes.some((note) => note.startsWith("healed"))) marks.push("healed");
+  if (step.repaired && step.status === "completed") marks.push("healed");
   const memory = run.memory.filter((one) => one.step === step.name);
   if (memory.some((one) => !one.learned)) marks.push("memory read");
   if (memory.some((one) => one.learned)) marks.push("memory written");

@@ -216,7 +216,7 @@ await test(SKILLS, async (here) => {
   await visit(page, "inbox");
   await page.reload();
   await visit(page, "memory");
-  await proposal.getByText("known issue `token expired`: log in again").waitFor();
+  await proposal.getByText("known issue `token expired` of `auth`: log in again").waitFor();
   await proposal.getByText(/^skill notes in run /).waitFor();
   await proposal.getByRole("button", { name: "Agree" }).click();
   await page.getByRole("region", { name: "Known issues" }).getByText("token expired").waitFor();

@@ -133,11 +133,12 @@ test("what became of it", () => {
 });
 
 test("progress and marks", () => {
-  const step = (name: string, more: Partial<StepState> = {}): StepState => ({ name, kind: "shell", description: null, status: "completed", attempt: 1, execution: 1, notes: [], ...more });
+  const step = (name: string, more: Partial<StepState> = {}): StepState => ({ name, kind: "shell", description: null, status: "completed", attempt: 1, execution: 1, notes: [], repaired: false, ...more });
   const run = { steps: new Map(["a", "b", "c"].map((name) => [name, step(name)])), memory: [{ step: "b", learned: false, kind: "fix", message: "" }] } as unknown as RunState;
   assert.equal(progressOf({ skill: "release", step: "b" }, run), "release 2/3");
   assert.equal(progressOf({ skill: "release", step: "b" }, null), "release");
-  assert.deepEqual(marksOf(step("b", { attempt: 3, notes: ["healed: `login`"] }), run), ["2 retries", "healed", "memory read"]);
+  assert.deepEqual(marksOf(step("b", { attempt: 3, repaired: true }), run), ["2 retries", "healed", "memory read"]);
+  assert.deepEqual(marksOf(step("a", { attempt: 2, repaired: true, status: "failed" }), run), ["1 retry"], "a repair that did not help is not one");
 });
 
 test("who answers a run that nobody drives hears that it waits", () => {

@@ -17,7 +17,10 @@ use crate::replace::{draft_of, link_below};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Who holds it may write.
 const LOCK: &str = ".lock";
-const BETWEEN_TRIES: Duration = Duration::from_millis(2);
+/// The pauses between tries: short where one other writes, longer in a crowd, which would
+/// otherwise take the processor from the one that holds the lock.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The files below a directory.
 #[derive(Debug, Clone)]
@@ -72,11 +75,13 @@ impl FileDocuments {
             return Err(failed(not_regular()));
         }
         let give_up = Instant::now() + PATIENCE;
+        let mut pause = FIRST_PAUSE;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
-                    std::thread::sleep(BETWEEN_TRIES);
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => return Err(MemoryError::Busy { path }),
                 Err(TryLockError::Error(error)) => return Err(failed(error)),

@@ -12,7 +12,7 @@ export function newRun(id) {
 function stepOf(run, name) {
   let step = run.steps.get(name);
   if (!step) {
-    step = { name, kind: null, description: null, status: "pending", attempt: 0, execution: 0, executions: [], notes: [] };
+    step = { name, kind: null, description: null, status: "pending", attempt: 0, execution: 0, executions: [], notes: [], repaired: false };
     run.steps.set(name, step);
   }
   return step;
@@ -116,7 +116,9 @@ const HANDLERS = {
     run.heals.push({ step: event.step, rule: event.rule, at: event.at, error: event.error });
   },
   auto_heal_completed(run, event) {
-    stepOf(run, event.step).notes.push(event.healed ? `repair \`${event.rule}\` ran` : `repair \`${event.rule}\` failed: ${event.message ?? ""}`);
+    const step = stepOf(run, event.step);
+    step.repaired = event.healed;
+    step.notes.push(event.healed ? `repair \`${event.rule}\` ran` : `repair \`${event.rule}\` failed: ${event.message ?? ""}`);
   },
   memory_recalled(run, event) {
     if (event.message) run.memory.push({ ...event, learned: false });

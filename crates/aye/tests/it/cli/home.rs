@@ -198,7 +198,7 @@ fn mistakes_in_the_settings_are_placed() {
      2 | keep = 3
        |        ^
        |
-    hint: write a time with its unit, in quotes: `"DURATION"` for seconds, `"DURATION"` for milliseconds
+    hint: write a time with its unit, in quotes: `"3d"` for days
     hint: `aye init` in an empty directory makes an `aye.toml` with every key
     --- exit 2
     "#);

@@ -198,7 +198,8 @@ workflows:
 ",
     );
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml#outer"]);
-    terminal.wait_for("no → restore").wait_for("[y/n]").keys("\ry");
+    terminal.wait_for("no → restore").wait_for("[y/n]");
+    terminal.keys("\r").wait_for("Enter does nothing here").keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert!(place.work().join("gone").exists() && !place.work().join("restored").exists());
 }

@@ -83,7 +83,7 @@ fn a_proposal_is_opened_agreed_to_and_the_list_is_back() {
     assert_eq!(place.aye(&["run", "region.yaml", "--no-input"]).code, 6);
     let issue = || place.aye(&["memory", "check", "Error: token expired"]).code;
     let mut inbox = Terminal::sized(&place, &["inbox", "--watch"], 120, 40);
-    inbox.wait_for("❯ 1 Roll out?").wait_for("known issue token expired: log in again");
+    inbox.wait_for("❯ 1 Roll out?").wait_for("known issue token expired of bonfire: log in again");
     inbox.wait_for("Inbox  1 question and 2 proposals wait");
     let at = if listed_first(&inbox) { "2" } else { "3" };
     inbox.keys(at).wait("the mark", |vt| vt.screen().contains(&format!("❯ {at} proposed by")));

@@ -319,7 +319,9 @@ fn a_stop_is_never_taken_for_silence() {
     let place = place("timeout: 6s, default: yes");
     let mut shell = Terminal::shell(&place);
     shell.keys("$AYE run skill.yaml\n").wait_for("[Y/n]").keys("\x1a").wait_for("Stopped");
-    until("its time is up", || place.aye(&["inbox"]).stdout.contains("its time is up"));
+    until("its time is up", || {
+        place.aye(&["inbox"]).stdout.contains("waits until someone sees it")
+    });
     let asked = shell.vt.all().matches("[Y/n]").count();
     shell.keys("fg\n");
     shell.wait("the prompt, or what was taken", |vt| {
