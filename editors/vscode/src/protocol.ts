@@ -568,6 +568,8 @@ export type Item = {
 export type JournalEvent = {
   /** Its number in the whole journal. */
   n: number;
+  /** The run around all others, if its run is inside one. */
+  outermost?: string | null;
   /** Version of the vocabulary. */
   v: number;
   /** The run. */
@@ -1044,6 +1046,20 @@ export type ProcessRecord = {
 export type ProjectBody = {
   /** The project; without it the one that the server was started in. */
   project?: string | null;
+};
+
+/** A project. */
+export type ProjectView = {
+  /** Its directory. */
+  project: string;
+  /** Whether it is trusted: only then something of it is started here. */
+  trusted: boolean;
+};
+
+/** The projects that this person sees. */
+export type ProjectsView = {
+  /** The one that the server was started in first. */
+  projects: ProjectView[];
 };
 
 /**
@@ -1781,6 +1797,8 @@ export type Taken = {
   repeated: boolean;
   /** Whether it is given again, where that was wanted: only some questions allow it. */
   remembered?: boolean | null;
+  /** The run around all others: its own, unless that is inside another. */
+  outermost: string;
   /** Nobody drove the run, and why it does not continue now. */
   not_resumed?: string | null;
 };

@@ -75,7 +75,7 @@ pub struct RunFilter {
     /// Only runs of this skill.
     pub skill: Option<String>,
     /// Only runs that this person or account started, or that were started like this:
-    /// `terminal`, `script`, `assistant`, `schedule` or `web`.
+    /// `terminal`, `script`, `assistant`, `schedule`, `web`, `editor` or `api`.
     pub by: Option<String>,
     /// Only runs with this text in their id, skill, step, message, environment or starter;
     /// capital letters are the same as others.

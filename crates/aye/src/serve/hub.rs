@@ -183,7 +183,7 @@ impl<'j> Framing<'j> {
 
     pub(super) fn frame(&mut self, n: u64, event: &Event) -> Result<EventFrame, Error> {
         let workspace = self.workspace(&event.run)?;
-        Ok(EventFrame { n, workspace, message: text_frame(json_line(&JournalEvent { n, event })) })
+        Ok(EventFrame { n, workspace, message: text_frame(json_line(&JournalEvent::of(n, event))) })
     }
 
     fn events(&mut self, events: &[(u64, Event)]) -> Result<Events, Error> {

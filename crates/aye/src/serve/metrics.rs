@@ -54,12 +54,7 @@ pub(super) fn exposition(server: &Server) -> Result<String, Error> {
         position = journal.position()?;
         open = journal.count_open()?;
         for status in [RunStatus::Running, RunStatus::Paused] {
-            let filter = aye_runtime::usecases::RunFilter {
-                status: Some(status),
-                limit: u32::MAX,
-                ..Default::default()
-            };
-            unfinished += journal.runs(&filter)?.len() as u64;
+            unfinished += journal.count_runs(status)?;
         }
     }
     line("journal_position", "gauge", "Number of the newest event.", position);

@@ -9,11 +9,11 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use aye_core::digest::digest;
 
+use super::api::Path;
 use super::problem::Problem;
 
 /// A file of the page.

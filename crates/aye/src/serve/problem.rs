@@ -48,7 +48,7 @@ pub(crate) enum Code {
     RateLimited,
     /// The body or the message is too large.
     TooLarge,
-    /// The body took too long.
+    /// The body or the request took too long.
     TimedOut,
     /// The body is not JSON by its `Content-Type`.
     MediaType,
@@ -101,7 +101,7 @@ impl Code {
             Self::KeyReused => "The idempotency key was used before",
             Self::RateLimited => "Too many requests",
             Self::TooLarge => "The message is too large",
-            Self::TimedOut => "The message took too long",
+            Self::TimedOut => "The request took too long",
             Self::MediaType => "The body is not JSON",
             Self::Range => "The range is not available",
             Self::Unavailable => "The server is busy",

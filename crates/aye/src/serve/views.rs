@@ -1,5 +1,6 @@
 //! Runs, steps, questions and skills as clients see them.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use aye_core::event::{Event, StartedBy};
@@ -23,9 +24,20 @@ use super::problem::Problem;
 pub(super) struct JournalEvent<E = Event> {
     /// Its number in the whole journal.
     pub(super) n: u64,
+    /// The run around all others, if its run is inside one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outermost: Option<String>,
     /// As the journal has it.
     #[serde(flatten)]
     pub(super) event: E,
+}
+
+impl<E: Borrow<Event>> JournalEvent<E> {
+    pub(super) fn of(n: u64, event: E) -> Self {
+        let run = &event.borrow().run;
+        let outermost = Some(run.outermost()).filter(|outermost| outermost != run);
+        Self { n, outermost: outermost.map(|run| run.to_string()), event }
+    }
 }
 
 /// A run in a list.

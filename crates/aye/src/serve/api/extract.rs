@@ -58,6 +58,20 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
+/// Parts of the address, as the route names them.
+pub(in crate::serve) struct Path<T>(pub(in crate::serve) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(found)) => Ok(Self(found)),
+            Err(error) => Err(Problem::new(Code::Invalid, escape_control_line(&error.body_text()))),
+        }
+    }
+}
+
 /// The part of the address after `?`.
 pub(in crate::serve) struct Params<T>(pub(in crate::serve) T);
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use aye_core::nested::Item;
@@ -22,7 +22,7 @@ use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
-use super::extract::Params;
+use super::extract::{Params, Path};
 use super::reply::{Json, Lines as LogLines, LogBytes, Reply, stream};
 
 /// How many pieces wait for a client that is slower than the log.

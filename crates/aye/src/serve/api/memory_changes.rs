@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{Fix, fix_json, proposal_json};
 use aye_runtime::people::Right;
@@ -15,7 +15,7 @@ use crate::serve::identity::Identity;
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
-use super::extract::Body;
+use super::extract::{Body, Path};
 use super::memory::project;
 use super::reply::{Done, Json, Reply};
 

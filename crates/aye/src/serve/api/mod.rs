@@ -10,7 +10,9 @@ mod memory;
 mod memory_changes;
 mod message_answer;
 mod openapi;
+mod patience;
 mod people;
+mod projects;
 mod questions;
 mod reply;
 mod runs;
@@ -22,10 +24,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
-use tower_http::timeout::TimeoutLayer;
 
 use super::guard::guard;
 use super::page;
@@ -35,7 +36,7 @@ use super::socket;
 
 use openapi::{Api, Document};
 
-pub(super) use extract::Params;
+pub(super) use extract::{Params, Path};
 pub(super) use logs::follow as follow_logs;
 pub(super) use questions::{AnswerBody, HeldQuestion, Taken, hold_question};
 pub(super) use runs::{
@@ -75,6 +76,7 @@ fn routes(api: Api) -> Api {
         .delete("/memory/{id}", "Forgets something", memory_changes::forget)
         .post("/memory/{id}/agree", "Agrees to a proposal", memory_changes::agree)
         .get("/proposals", "What waits for a person to agree", memory::proposals)
+        .get("/projects", "Lists projects", projects::list)
         .get("/people", "Everybody who may use the server", people::list)
         .get("/session", "Who you are", session::who)
         .post("/session", "Signs a browser in with a link", session::sign_in)
@@ -91,14 +93,14 @@ pub(super) fn document() -> Document {
 
 /// Everything that can be asked for.
 pub(super) fn router(server: &Arc<Server>, mcp: Option<Router>) -> Router {
-    let mut router = Router::new()
+    let router = Router::new()
         .nest("/api/v1", routes(Api::default()).router)
         .route("/", get(page::index))
         .route("/assets/{*file}", get(page::asset))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
-        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PATIENCE))
+        .route("/metrics", get(health::metrics));
+    let mut router = patience::limit(router, PATIENCE)
         .layer(DefaultBodyLimit::max(LONGEST))
         .route("/ws", any(socket::upgrade));
     if let Some(mcp) = mcp {

@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use aye_core::digest::digest;
 use aye_core::question::{AnswerScope, Edits};
@@ -21,7 +21,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::{Server, is_same};
 use crate::serve::views::{AskedAs, QuestionView};
 
-use super::extract::{Body, Key, Params};
+use super::extract::{Body, Key, Params, Path};
 use super::reply::{Json, Reply};
 
 /// How many are listed unless someone says.
@@ -210,6 +210,8 @@ pub(in crate::serve) struct Taken {
     /// Whether it is given again, where that was wanted: only some questions allow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::serve) remembered: Option<bool>,
+    /// The run around all others: its own, unless that is inside another.
+    pub(in crate::serve) outermost: String,
     /// Nobody drove the run, and why it does not continue now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::serve) not_resumed: Option<String>,
@@ -253,6 +255,7 @@ impl AnswerBody {
             },
             repeated: taken.repeated,
             remembered: taken.remembered,
+            outermost: row.run.outermost().to_string(),
             not_resumed: taken.resumed.and_then(Result::err),
         })
     }

@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use aye_core::question::Edits;
 use aye_runtime::people::Right;
@@ -19,7 +19,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 use crate::serve::views::{JournalEvent, RunDetailView, RunView};
 
-use super::extract::{Body, Key, Params, no_key};
+use super::extract::{Body, Key, Params, Path, no_key};
 use super::questions::{must_know_nonce, session_secret};
 use super::reply::{Created, Json, Reply};
 
@@ -37,7 +37,7 @@ pub(super) struct RunsQuery {
     /// Only runs of this skill.
     skill: Option<String>,
     /// Only runs that this person or account started, or that were started like this:
-    /// `terminal`, `script`, `assistant`, `schedule` or `web`.
+    /// `terminal`, `script`, `assistant`, `schedule`, `web`, `editor` or `api`.
     by: Option<String>,
     /// Only runs with this text in their id, skill, step, message, environment or starter.
     text: Option<String>,
@@ -162,7 +162,7 @@ pub(super) async fn events(
             events.retain(|(n, _)| *n > query.after);
             events.truncate(query.limit.unwrap_or(LONGEST).clamp(1, LONGEST) as usize);
             let n = events.last().map_or(query.after, |(n, _)| *n);
-            let events = events.into_iter().map(|(n, event)| JournalEvent { n, event }).collect();
+            let events = events.into_iter().map(|(n, event)| JournalEvent::of(n, event)).collect();
             Ok(EventsPage { events, n })
         })
         .await?;
@@ -188,7 +188,7 @@ pub(super) async fn all_events(
             for (n, event) in events {
                 let run = journal.run(&event.run)?;
                 if run.is_some_and(|run| identity.sees(std::path::Path::new(&run.workspace))) {
-                    shown.push(JournalEvent { n, event });
+                    shown.push(JournalEvent::of(n, event));
                 }
             }
             Ok(EventsPage { events: shown, n })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use aye_runtime::people::{Device, Owner};
@@ -16,7 +16,7 @@ use crate::serve::identity::{Access, Identity};
 use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
-use super::extract::Body;
+use super::extract::{Body, Path};
 use super::reply::{Done, Json, Reply};
 
 /// A link that is redeemed.

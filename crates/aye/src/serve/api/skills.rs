@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use aye_core::flow::Flow;
 use aye_core::skill::Given;
 use aye_runtime::dry_run::Plan;
@@ -22,7 +22,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 use crate::serve::views::{PlannedStepView, SkillView};
 
-use super::extract::{Body, Params};
+use super::extract::{Body, Params, Path};
 use super::reply::{Json, Reply, Svg};
 
 /// Which project is meant.

@@ -56,6 +56,18 @@ steps: [ { name: sure, confirm: { message: 'Go?', timeout: 25s } } ]";
     assert_eq!(server.post_as(&reader, &path, &json!({}), &new_key()).problem(403), "forbidden");
     server.answer(&asked, "cancel");
     assert_eq!(server.post(&path, &json!({})).problem(409), "decided");
+    // While more than half a minute is left, nothing changes and the countdown runs on.
+    server.write(
+        "skills/long.yaml",
+        "name: long\nsteps: [ { name: sure, confirm: { message: 'Go?', timeout: 10m } } ]\n",
+    );
+    let run = server.start_skill("long");
+    let asked = server.question();
+    let path = format!("/api/v1/questions/{}/hold", asked["question"].as_str().unwrap());
+    server.post(&path, &json!({})).ok();
+    assert_eq!(server.question()["deadline"], asked["deadline"]);
+    let events = server.get(&format!("/api/v1/runs/{run}/events")).body;
+    assert!(!events.contains("confirmation_held"), "{events}");
 }
 
 #[test]
@@ -354,6 +366,8 @@ fn an_untrusted_project_is_read_and_never_run() {
         (&skills["skills"][0]["skill"], &skills["skills"][0]["trusted"]),
         (&json!("go"), &json!(false))
     );
+    let here = json!([{ "project": skills["skills"][0]["project"], "trusted": false }]);
+    assert_eq!(server.get("/api/v1/projects").ok()["projects"], here);
     let refused = server.post("/api/v1/runs", &json!({ "skill": "go" }));
     assert_eq!(refused.problem(403), "not_trusted");
     assert!(!server.work().join("went").exists());
@@ -367,8 +381,14 @@ steps:
     let server = Served::with(&[("go", GATE), ("fails", fails)]);
     let run = server.start_skill("go");
     server.question();
+    let unfinished = |count: u32| {
+        let metrics = server.get("/metrics").body;
+        assert!(metrics.contains(&format!("\naye_runs_unfinished {count}\n")), "{metrics}");
+    };
+    unfinished(1);
     server.post(&format!("/api/v1/runs/{run}/cancel"), &json!({ "reason": "not today" })).ok();
     server.until_status(&run, "cancelled");
+    unfinished(0);
     let again = server.post(&format!("/api/v1/runs/{run}/cancel"), &json!({}));
     assert_eq!(again.problem(409), "refused");
     let run = server.start_skill("fails");

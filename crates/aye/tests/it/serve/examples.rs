@@ -1,7 +1,10 @@
 //! The examples of `docs/reference/server.md` are what the server says and understands.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
 use super::client::Served;
@@ -65,6 +68,29 @@ fn the_commands_run() {
     assert_eq!(started["repeated"], false, "{started}");
     let run = server.get(&format!("/api/v1/runs/{}", started["run"].as_str().unwrap())).ok();
     assert_eq!(run["inputs"]["commit"], "abc123");
+}
+
+#[test]
+fn the_command_that_connects_to_the_socket_runs() {
+    let server = Served::with(&[("release", RELEASE)]);
+    let example = examples("sh").into_iter().find(|example| example.contains("/ws")).unwrap();
+    let mut ran = Command::new("bash")
+        .args(["-ec", example])
+        .env("AYE_HOME", server.home())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("bash and python3");
+    let lines = BufReader::new(ran.stdout.take().unwrap()).lines();
+    let mut messages = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert_eq!(messages.next().unwrap()["type"], "snapshot");
+    let result = messages.find(|message| message["type"] == "result").unwrap();
+    assert_eq!((&result["id"], &result["ok"]), (&json!(1), &json!(true)), "{result}");
+    let asked = messages.find(|message| message["type"] == "confirmation_required").unwrap();
+    assert_eq!((&asked["run"], &asked["message"]), (&result["run"], &json!("Release?")));
+    let group = Pid::from_child(&ran);
+    rustix::process::kill_process_group(group, Signal::TERM).unwrap();
+    ran.wait().unwrap();
 }
 
 #[test]

@@ -14,12 +14,13 @@ use crate::cli::harness::until;
 use super::client::{GATE, Served, Socket, new_key, request};
 
 /// Everything that tells or changes something.
-const PATHS: [(&str, &str); 12] = [
+const PATHS: [(&str, &str); 13] = [
     ("GET", "/api/v1/runs"),
     ("GET", "/api/v1/events"),
     ("GET", "/api/v1/questions"),
     ("GET", "/api/v1/skills"),
     ("GET", "/api/v1/memory"),
+    ("GET", "/api/v1/projects"),
     ("GET", "/api/v1/session"),
     ("GET", "/metrics"),
     ("GET", "/ws"),
@@ -141,6 +142,8 @@ fn ids_lead_to_no_files() {
                 answer.status,
                 answer.body
             );
+            let code = answer.problem(answer.status);
+            assert_eq!(code, if answer.status == 400 { "invalid" } else { "not_found" }, "{path}");
             assert!(!answer.body.contains("root:") && !answer.body.contains(&server.token));
         }
     }
@@ -330,8 +333,8 @@ fn any_json() -> impl Strategy<Value = Value> {
 /// name and hold anything.
 fn any_message() -> impl Strategy<Value = Value> {
     let kinds = [
-        "hello", "show", "answer", "hold", "release", "cancel", "retry", "start", "follow",
-        "unfollow", "snapshot", "result", "",
+        "hello", "show", "answer", "hold", "release", "cancel", "resume", "retry", "start",
+        "follow", "unfollow", "snapshot", "result", "",
     ];
     let names = [
         "id",

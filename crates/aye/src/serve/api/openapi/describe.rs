@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 
-use crate::serve::api::extract::{Body, Key, Params};
+use crate::serve::api::extract::{Body, Key, Params, Path};
 use crate::serve::api::reply::{Created, Done, Json, Lines, LogBytes, Svg};
 use crate::serve::api::session::{SignedIn, WhoView};
 use crate::serve::identity::Identity;
