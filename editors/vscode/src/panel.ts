@@ -166,7 +166,7 @@ export class Panel implements vscode.Disposable {
         return client.post(first, second);
       case "remove":
         this.#mustAct();
-        await client.request("DELETE", first, { body: {} });
+        await client.request("DELETE", first, { body: second ?? {} });
         return null;
       case "bytes": {
         const response = await client.request("GET", first, { headers: (second ?? {}) as Record<string, string> });

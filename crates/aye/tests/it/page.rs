@@ -31,5 +31,5 @@ macro_rules! scripts {
 
 scripts![
     addresses, answering, cards, fold, graph, hands, hostile, inside, keyboard, notices, proof,
-    questions, scale, together, views
+    questions, scale, store, together, views
 ];

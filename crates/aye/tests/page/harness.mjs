@@ -100,7 +100,12 @@ class Place {
 
   /** Runs aye and gives back what it wrote. */
   async aye(...args) {
-    const { stdout } = await run(AYE, args, { cwd: this.project, env: this.env });
+    return this.ayeIn(this.project, ...args);
+  }
+
+  /** The same in another directory. */
+  async ayeIn(directory, ...args) {
+    const { stdout } = await run(AYE, args, { cwd: directory, env: this.env });
     return stdout;
   }
 

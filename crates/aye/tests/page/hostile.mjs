@@ -35,8 +35,8 @@ steps:
 `,
 };
 
-await test(SKILLS, async (here) => {
-  const page = await here.person("ann");
+for (const size of ["desktop", "phone"]) await test(SKILLS, async (here) => {
+  const page = await here.person("ann", { size });
   await here.aye("memory", "learn", "--error", "onerror=", "--tool", "cat", "--meaning", "<img src=x onerror=alert(12)>");
   const assistant = await here.assistant();
   const { execution_id: id } = await assistant.call("skill_run", { skill: "evil", environment: "<img src=x onerror=alert(13)>" });

@@ -7,6 +7,23 @@ const SKILLS = {
 name: soon
 steps: [ { name: soon, confirm: { title: Soon, message: Now?, timeout: 20s, default: cancel } } ]
 `,
+  gates: `
+name: gates
+steps:
+  - name: each
+    foreach: [web-1, web-2]
+    parallel: 2
+    steps:
+      - { name: restart, command: echo, args: ["{{ item }}"], confirmation: { title: Restart, message: "Restart {{ item }}?", timeout: 1h } }
+`,
+  declined: `
+name: declined
+initial: both
+states:
+  both: { command: echo, confirmation: { message: "Agree?", approvals: 2, timeout: 1h }, transitions: { success: done, declined: slow } }
+  slow: { shell: "sleep 600", timeout: 20m, transitions: { success: done } }
+  done: { type: final }
+`,
   deploy: `
 name: deploy
 inputs: [ { name: host, type: string, default: one } ]
@@ -54,6 +71,20 @@ await test(SKILLS, async (here) => {
   await page.getByRole("region", { name: "Decisions" }).getByText("by ann").waitFor();
   await visit(page, "runs");
   await row.getByText("done").waitFor();
+
+  // Who is asked inside a run is waited for by the run around it.
+  const gates = await here.start("gates");
+  const outer = page.locator(".list a.item", { hasText: gates });
+  await outer.getByText("waits for an answer (2)").waitFor();
+  for (const { question } of JSON.parse(await here.aye("inbox", "--json"))) await here.aye("answer", question, "proceed");
+  await outer.getByText("done").waitFor();
+  // One no of two people decides, and the run continues.
+  const declined = await here.start("declined");
+  const continues = page.locator(".list a.item", { hasText: declined });
+  await continues.getByText("waits for an answer").waitFor();
+  await here.aye("answer", `${declined}-1`, "cancel");
+  await continues.getByText("running").waitFor();
+  await here.aye("cancel", declined);
 
   // A key on a card holds its deadline.
   await visit(page, "inbox");

@@ -30,6 +30,7 @@ function watched() {
   };
   globalThis.Notification = class extends Notification {
     constructor(title, about) {
+      if (globalThis.seen.isPhone) throw new TypeError("Illegal constructor");
       super(title, about);
       globalThis.seen.shown.push({ title, body: about.body, tag: about.tag });
       globalThis.seen.last = this;
@@ -55,12 +56,28 @@ await test(SKILLS, async (here) => {
 
   // The browser does not allow it: the page says so, and asks for nothing again.
   await page.getByRole("button", { name: "Notify off" }).click();
-  await page.getByText("This browser does not allow notifications").waitFor();
+  await page.getByText("This browser shows no notifications").waitFor();
   await page.getByRole("button", { name: "Notify off" }).waitFor();
 
   await page.context().grantPermissions(["notifications"], { origin: here.url });
+  // A phone's browser allows it and has no such notifications: the page says so, and it stays off.
+  await page.evaluate(() => {
+    globalThis.seen.isPhone = true;
+  });
+  await page.getByText("This browser shows no notifications").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Notify off" }).click();
+  await page.getByText("This browser shows no notifications").waitFor();
+  await page.getByRole("button", { name: "Notify off" }).waitFor();
+  await page.evaluate(() => {
+    globalThis.seen.isPhone = false;
+  });
+  // Else it shows what they look like.
   await page.getByRole("button", { name: "Notify off" }).click();
   await page.getByRole("button", { name: "Notify on" }).waitFor();
+  assert.deepEqual((await seen()).shown, [{ title: "Aye", body: "New questions look like this.", tag: "aye" }]);
+  await page.evaluate(() => {
+    globalThis.seen.shown = [];
+  });
   await page.getByRole("button", { name: "Sound off" }).click();
   await page.getByRole("button", { name: "Sound on" }).waitFor();
   await until(async () => (await seen()).tones > 0, "a click lets people hear it");

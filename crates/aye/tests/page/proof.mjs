@@ -33,9 +33,9 @@ function code(address, periods) {
   return String((hash.readUInt32BE(hash.at(-1) & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
 
-await test(SKILLS, async (here) => {
-  const ann = await here.person("ann");
-  const bob = await here.person("bob", { size: "phone" });
+for (const [size, other] of [["desktop", "phone"], ["phone", "desktop"]]) await test(SKILLS, async (here) => {
+  const ann = await here.person("ann", { size });
+  const bob = await here.person("bob", { size: other });
   const question = (page) => page.locator(".card[data-question]");
 
   // Without a code nothing can be chosen that agrees; with a wrong one it is refused, with the right one taken.

@@ -98,8 +98,9 @@ for (const size of ["desktop", "phone"]) await test(SKILLS, async (here) => {
   assert.ok(!(await page.locator("body").textContent()).includes("hunter2"));
 }, { flaky: "#!/bin/sh\n[ \"$1\" = second ]\n" });
 
-await test(SKILLS, async (here) => {
-  const page = await here.person("ann");
+// Both at once: most of it is waiting.
+await Promise.all(["desktop", "phone"].map((size) => test(SKILLS, async (here) => {
+  const page = await here.person("ann", { size });
   await here.start("expiring");
   await page.locator(".card[data-question] .clock").waitFor();
   // Nobody touches it: what happens then is what the card said.
@@ -114,4 +115,4 @@ await test(SKILLS, async (here) => {
   await page.waitForTimeout(12_000);
   await card.locator("[data-choice=proceed]").click();
   await page.locator(".card.done", { hasText: "by ann" }).waitFor();
-});
+})));

@@ -20,11 +20,15 @@ steps:
     args: ["{{ inputs.host }}"]
     confirmation: { title: Restart, message: "Restart {{ inputs.host }}?", timeout: 10m }
 `,
+  soon: `
+name: soon
+steps: [ { name: soon, confirm: { title: Soon, message: Now?, timeout: 25s, default: cancel } } ]
+`,
 };
 
-await test(SKILLS, async (here) => {
-  const ann = await here.person("ann");
-  const bob = await here.person("bob", { size: "phone" });
+for (const [size, other] of [["desktop", "phone"], ["phone", "desktop"]]) await test(SKILLS, async (here) => {
+  const ann = await here.person("ann", { size });
+  const bob = await here.person("bob", { size: other });
   const question = (page) => page.locator(".card[data-question]");
 
   // One agrees, the other sees it, and decides.
@@ -66,6 +70,15 @@ await test(SKILLS, async (here) => {
   await settled(ann);
   await ann.locator(".batch").getByRole("button", { name: "(2)" }).first().click();
   await until(async () => JSON.parse(await here.aye("inbox", "--json")).length === 1, "one question is left");
+
+  // Who works on such a list holds the deadline of all that it shows.
+  const soon = [await here.start("soon"), await here.start("soon")];
+  await ann.locator(".batch", { hasText: "Soon" }).getByRole("button", { name: "Answer together" }).click();
+  const held = async (one) => JSON.parse(await here.aye("show", one, "--json")).events.some(({ type, by }) => type === "confirmation_held" && by === "ann");
+  for (const one of soon) {
+    await until(() => held(one), "it is held");
+    await here.aye("cancel", one);
+  }
 
   // The server dies: the page says so and answers nothing. It comes back, and so does the page.
   await until(async () => (await question(ann).count()) === 1, "one card is left");

@@ -1,6 +1,6 @@
 // The other views: filters, cancel, retry with changes, dry run, memory, people.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { assert, loaded, settled, test, until, visit } from "./harness.mjs";
 
@@ -57,6 +57,11 @@ steps:
 await test(SKILLS, async (here) => {
   const page = await here.person("ann");
   const status = async (run) => JSON.parse(await here.aye("show", run, "--json")).status;
+
+  // A skill has its graph.
+  await visit(page, "skills/again");
+  const flow = page.getByRole("region", { name: "Flow" });
+  for (const state of ["work", "wait", "done"]) await flow.locator(".graph svg g", { hasText: state }).first().waitFor();
 
   // A dry run tells and starts nothing.
   await visit(page, "skills/fails");
@@ -187,7 +192,18 @@ await test(SKILLS, async (here) => {
   assert.ok(!(await page.locator("body").textContent()).includes("hunter2"));
   // Its last runs are up to date by themselves.
   await visit(page, "skills/forms");
-  await page.getByRole("region", { name: "Last runs" }).getByText("done").waitFor();
+  const last = page.getByRole("region", { name: "Last runs" });
+  await last.getByText("done").waitFor();
+  // With how long each took, as the server says it, and as a bar beside the longest.
+  await visit(page, "skills/fails");
+  await until(async () => (await last.locator("a.item").count()) === 2, "two runs of it");
+  const { runs } = await here.program("GET", "/runs?skill=fails");
+  const bars = await last.locator("meter").evaluateAll((all) => all.map(({ value, max }) => [value, max]));
+  assert.deepEqual(bars, runs.map(({ duration_ms: took }) => [took, Math.max(...runs.map((one) => one.duration_ms))]));
+  for (const [at, { duration_ms: took }] of runs.entries()) {
+    const words = took < 1000 ? `${took}ms` : new RegExp(`${Math.floor(took / 1000)}(\\.\\d)?s|m `);
+    await last.locator("a.item").nth(at).getByText(words).waitFor();
+  }
 
   // What was learned is listed, and forgotten.
   await here.aye("memory", "learn", "--error", "login required", "--tool", "podman", "--", "podman", "login");
@@ -222,13 +238,30 @@ await test(SKILLS, async (here) => {
   await page.getByRole("region", { name: "Known issues" }).getByText("token expired").waitFor();
   await proposal.waitFor({ state: "detached" });
 
+  // Each project has a memory of its own; the user's stands beside it.
+  const other = path.join(here.root, "other");
+  await mkdir(path.join(other, ".aye/memory/learned"), { recursive: true });
+  await writeFile(path.join(other, ".aye/memory/learned/patterns.yaml"), "auth:\n  - { pattern: quota exceeded, meaning: ask for more }\n");
+  assert.equal(await page.getByLabel("Project").count(), 0, "there is one project");
+  await here.ayeIn(other, "trust", "--yes");
+  await visit(page, "inbox");
+  await page.reload();
+  await visit(page, "memory");
+  await page.getByText("token expired").waitFor();
+  assert.equal(await page.getByText("quota exceeded").count(), 0);
+  await page.getByLabel("Project").selectOption(other);
+  await page.getByText("quota exceeded").waitFor();
+  assert.ok(page.url().includes(`project=${encodeURIComponent(other)}`), page.url());
+  const [forgotten] = await Promise.all([page.waitForRequest((one) => one.method() === "DELETE"), page.getByRole("button", { name: "Forget" }).click()]);
+  assert.deepEqual(forgotten.postDataJSON(), { project: other }, "what is changed is changed there");
+
   // A browser is signed out from another one.
-  const other = await here.open(JSON.parse(await here.aye("people", "link", "ann", "--json")).link);
-  await other.getByText("Nothing waits for an answer.").waitFor();
+  const second = await here.open(JSON.parse(await here.aye("people", "link", "ann", "--json")).link);
+  await second.getByText("Nothing waits for an answer.").waitFor();
   await visit(page, "people");
   await loaded(page);
   await page.getByRole("button", { name: /^Revoke/ }).click();
-  await other.getByText("This browser is not signed in.").waitFor();
+  await second.getByText("This browser is not signed in.").waitFor();
 
   // Who serves it sees everyone, and signs a browser out.
   const local = await here.local();

@@ -53,8 +53,8 @@ export class PanelTransport {
     return this.#call("post", path, body);
   }
 
-  async remove(path: string): Promise<void> {
-    await this.#call("remove", path);
+  async remove(path: string, body: object = {}): Promise<void> {
+    await this.#call("remove", path, body);
   }
 
   async bytes(path: string, headers?: Record<string, string>): Promise<{ bytes: Uint8Array; headers: Headers; status: number }> {

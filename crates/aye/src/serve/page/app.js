@@ -221,7 +221,7 @@ export class App {
       }}>Sound ${wishes.sound ? "on" : "off"}</button>
       <button type="button" class="quiet" aria-pressed=${wishes.notifications ? "true" : "false"} title="Show a notification of the browser for a new question" @click=${async () => {
         const wanted = !wishes.notifications;
-        if ((await setNotifications(wanted)) !== wanted) this.#show("This browser does not allow notifications of this page.");
+        if ((await setNotifications(wanted)) !== wanted) this.#show("This browser shows no notifications of this page.");
         this.draw();
       }}>Notify ${wishes.notifications ? "on" : "off"}</button>
       <button type="button" class="quiet" title="Keyboard" @click=${() => this.#toggleHelp()}>Keys</button></div>`;
@@ -250,7 +250,7 @@ export class App {
       case "skills":
         return rest.length ? skillView(host, rest, query) : skillsView(host);
       case "memory":
-        return memoryView(host);
+        return memoryView(host, query);
       case "people":
         return peopleView(host);
       case "questions":

@@ -41,9 +41,18 @@ export async function setNotifications(on) {
     localStorage.setItem("aye.notifications", "off");
     return false;
   }
-  const allowed = (await Notification.requestPermission()) === "granted";
+  const allowed = (await Notification.requestPermission()) === "granted" && notify("Aye", "New questions look like this.", "aye") !== null;
   localStorage.setItem("aye.notifications", allowed ? "on" : "off");
   return allowed;
+}
+
+/** Shows a notification. A browser of a phone has none that a page could show: then `null`. */
+function notify(title, body, tag) {
+  try {
+    return new Notification(title, { body, tag });
+  } catch {
+    return null;
+  }
 }
 
 const shown = new Map();
@@ -52,10 +61,8 @@ const shown = new Map();
 export function announce(question, open) {
   if (wishes.sound) chime();
   if (!wishes.notifications || document.visibilityState === "visible") return;
-  const notification = new Notification(plain(ownTitle(question) || "Aye asks"), {
-    body: plain(question.message).slice(0, 200),
-    tag: question.id,
-  });
+  const notification = notify(plain(ownTitle(question) || "Aye asks"), plain(question.message).slice(0, 200), question.id);
+  if (!notification) return;
   notification.onclick = () => {
     window.focus();
     open(question);

@@ -7,6 +7,8 @@ const DECIDED = 20;
 // How many events are read at once, and how many of the last ones are kept.
 const PAGE = 1000;
 const RECENT = 1000;
+// Who decided is still to come.
+const LATER = new Set(["open", "decided"]);
 
 export class Store {
   #transport;
@@ -16,6 +18,8 @@ export class Store {
   // The newest event that the last snapshot knows of: what it says is counted already.
   #known = 0;
   #listed = new Set();
+  // Every open question up to this number is here; those after it that nobody told of come with `moreQuestions`.
+  #complete = Infinity;
   you = "";
   clients = [];
   questions = new Map();
@@ -84,11 +88,16 @@ export class Store {
         deadline: raw.deadline ?? null, window: known?.window ?? windowOf(raw),
       });
     }
-    // What was open before and is not any more was decided while we were away.
+    this.#complete = open.size < this.questionsOpen ? message.questions.at(-1)?.n ?? 0 : Infinity;
     for (const question of this.questions.values()) {
-      if (question.state === "open" && !open.has(question.id)) {
+      if (question.state !== "open" || open.has(question.id)) continue;
+      if (question.n <= this.#complete) {
+        // What was open before and is not any more was decided while we were away.
         question.state = "decided";
         question.decision = { at: new Date().toISOString() };
+      } else if (this.gap) {
+        // A long list ends before it, and what became of it was not told.
+        this.questions.delete(question.id);
       }
     }
     this.runsBeyond = Math.max(0, (message.runs_in_all ?? message.runs.length) - message.runs.length);
@@ -121,7 +130,7 @@ export class Store {
         const asked = questionOf(event, row ?? this.inside(event.run));
         if (question) asked.changedUnderHand = true;
         this.questions.set(asked.id, asked);
-        if (isNew && question?.state !== "open") this.questionsOpen += 1;
+        if (isNew && question?.state !== "open") this.#count(event, 1);
         this.moved = performance.now();
         if (isNew) this.#tell({ asked });
         break;
@@ -133,14 +142,21 @@ export class Store {
         adviseQuestion(question, event);
         break;
       case "confirmation_answered":
-        if (!question) break;
-        answerQuestion(question, event);
-        this.#closed(question, isNew);
+        if (question && LATER.has(question.state)) {
+          answerQuestion(question, event);
+          this.#closed(question, event);
+        } else if (!question && isNew && !event.refused) {
+          // Beyond the list: nothing says how many have to agree; most often it is one.
+          this.#count(event, -1);
+        }
         break;
       case "confirmation_expired":
-        if (!question) break;
-        expireQuestion(question, event);
-        this.#closed(question, isNew);
+        if (question && LATER.has(question.state)) {
+          expireQuestion(question, event);
+          this.#closed(question, event);
+        } else if (!question && isNew) {
+          this.#count(event, -1);
+        }
         break;
       case "step_started":
         // What an answer led to.
@@ -155,7 +171,7 @@ export class Store {
           if (open.run === event.run && open.state === "open") {
             open.state = "withdrawn";
             open.decision = { at: event.at, withdrawn: true };
-            this.#closed(open, isNew);
+            this.#closed(open, event);
           }
           if (open.run === event.run && open.state === "answered" && !open.led) open.led = `(${event.type.slice(6)})`;
         }
@@ -164,9 +180,19 @@ export class Store {
     }
   }
 
-  #closed(question, isNew) {
+  /** One more question is open, or one less: in all, and in the run around it. */
+  #count(event, by) {
+    this.questionsOpen = Math.max(0, this.questionsOpen + by);
+    const row = this.rows.get(event.outermost ?? event.run);
+    if (!row || row.ended) return;
+    row.waiting = Math.max(0, row.waiting + by);
+    if (row.waiting > 0) row.status = "waiting";
+    else if (row.status === "waiting") row.status = row.driven ? "running" : "paused";
+  }
+
+  #closed(question, event) {
     if (question.state === "open") return;
-    if (isNew) this.questionsOpen = Math.max(0, this.questionsOpen - 1);
+    if (event.n > this.#known) this.#count(event, -1);
     this.moved = performance.now();
     const decided = [...this.questions.values()].filter((one) => one.state !== "open");
     for (const old of decided.slice(0, Math.max(0, decided.length - DECIDED))) this.questions.delete(old.id);
@@ -175,13 +201,14 @@ export class Store {
 
   /** Reads the next open questions, where a snapshot did not have them all. */
   async moreQuestions() {
-    const last = Math.max(0, ...[...this.questions.values()].map((question) => question.n));
-    const page = await this.#transport.get(`/questions?after=${last}`);
+    if (this.#complete === Infinity) return;
+    const page = await this.#transport.get(`/questions?after=${this.#complete}`);
     for (const raw of page.questions) {
       if (!this.questions.has(raw.question)) {
         this.questions.set(raw.question, { held: null, agreed: [], refusals: [], ...raw, id: raw.question, deadline: raw.deadline ?? null, window: windowOf(raw) });
       }
     }
+    this.#complete = page.next ?? Infinity;
     this.moved = performance.now();
     this.#tell();
   }
@@ -257,16 +284,8 @@ function updateRow(store, row, event) {
       Object.assign(row, { step: event.step, status: row.waiting > 0 ? "waiting" : "running", driven: true });
       break;
     case "confirmation_required":
-      Object.assign(row, { waiting: row.waiting + 1, status: "waiting", step: event.step });
+      row.step = event.step;
       break;
-    case "confirmation_answered":
-    case "confirmation_expired": {
-      const question = store.questions.get(event.question);
-      const closes = !event.refused && (question?.missing ?? 1) <= 1;
-      if (closes) Object.assign(row, { waiting: Math.max(0, row.waiting - 1) });
-      if (row.waiting === 0 && row.status === "waiting") row.status = row.driven ? "running" : "paused";
-      break;
-    }
     case "concurrency_waiting":
       Object.assign(row, { status: "queued", concurrency: event.name, waits_for: event.holder });
       break;
@@ -277,7 +296,7 @@ function updateRow(store, row, event) {
       Object.assign(row, { status: row.waiting > 0 ? "waiting" : "paused", driven: false, message: event.message ?? null });
       break;
     case "skill_resumed":
-      Object.assign(row, { status: "running", driven: true, ended: null, message: null });
+      Object.assign(row, { status: row.waiting > 0 ? "waiting" : "running", driven: true, ended: null, message: null });
       break;
     case "skill_completed":
     case "skill_failed":

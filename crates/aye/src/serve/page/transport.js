@@ -78,8 +78,8 @@ export class Transport {
     return response.status === 204 ? null : response.json();
   }
 
-  async remove(path) {
-    await this.#request("DELETE", path, {});
+  async remove(path, body = {}) {
+    await this.#request("DELETE", path, body);
   }
 
   listen(handlers) {

@@ -12,7 +12,7 @@ export const SETTLE = 350;
 
 const held = new Map();
 
-/** Someone is looking: the countdown stops on all surfaces, until they look away. */
+/** Someone is looking: for so long the question keeps at least half a minute, within the limit, on all surfaces. More is left as it is. */
 export function hold(question, host) {
   if (question.state !== "open" || !host.connected() || !host.may("answer")) return;
   const timer = held.get(question.id);
@@ -82,7 +82,7 @@ export async function answer(question, choice, host, { set, settled = false } = 
     });
     if (taken?.not_resumed) {
       // The run around it is the one that does not continue.
-      (host.ui.notResumed ??= new Map()).set(question.run.split("_")[0], taken.not_resumed);
+      (host.ui.notResumed ??= new Map()).set(taken.outermost, taken.not_resumed);
       host.toast(`Your answer is recorded. The run does not continue yet: ${plain(taken.not_resumed)}`);
     }
     host.drafts.delete(question.id);

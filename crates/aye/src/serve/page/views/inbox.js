@@ -3,7 +3,7 @@
 import { html, repeat } from "../vendor/lit-anser.js";
 import { heading, plain, plural, prose, visible } from "../text.js";
 import { load } from "../loading.js";
-import { answer, commits, draftOf, obstacle } from "./answering.js";
+import { answer, commits, draftOf, hold, obstacle } from "./answering.js";
 import { card, commands, coverage } from "./card.js";
 
 // How many cards are drawn at once.
@@ -83,7 +83,9 @@ function batches(open, host) {
       }
     };
     const [first] = group;
-    return html`<section class="panel batch" aria-label="Answer several together">
+    // Who works on the list looks at all of them.
+    const touch = () => group.forEach((question) => hold(question, host));
+    return html`<section class="panel batch" aria-label="Answer several together" @pointerdown=${touch} @keydown=${touch}>
       <div class="row spread"><span>${plural(group.length, "question")} of one kind: <b>${prose(heading(first))}</b> <span class="soft">${visible(first.skill)} › ${visible(first.step)}</span></span>
         <button type="button" aria-expanded=${state.open ? "true" : "false"} @click=${() => {
           state.open = !state.open;

@@ -7,16 +7,21 @@ import { ago, day, plural, value, visible } from "../text.js";
 // How much of the id of a fix is shown: enough for `aye memory show`.
 const SHORT_ID = 12;
 
-export function memoryView(host) {
-  const { data, error } = load(host, "memory", () => read(host));
-  if (error) return html`<h1>Memory</h1><p class="error" role="alert">${visible(error.message)}</p>`;
-  if (!data) return html`<p class="empty" role="status">Loading…</p>`;
+export function memoryView(page, query) {
+  const project = query.get("project");
+  // What is changed is changed where it was read.
+  const host = { ...page, where: project ? { project } : {} };
+  const { data, error } = load(host, `memory ${project ?? ""}`, () => read(host, project));
+  const which = picker(host, project);
+  if (error) return html`<h1 class="visually-hidden">Memory</h1>${which}<p class="error" role="alert">${visible(error.message)}</p>`;
+  if (!data) return html`<h1 class="visually-hidden">Memory</h1>${which}<p class="empty" role="status">Loading…</p>`;
   const waits = data.fixes.filter((fix) => fix.standing === "proposed" || fix.standing === "suspended");
   const used = data.fixes.filter((fix) => !waits.includes(fix));
   // Fixes stand among the others; what skills wrote is only a proposal.
   const written = data.proposals.filter((one) => one.kind !== "fix");
   const empty = ["fixes", "issues", "preferences", "usage", "proposals"].every((kind) => data[kind].length === 0);
   return html`<h1 class="visually-hidden">Memory</h1>
+    ${which}
     ${empty ? html`<p class="empty">Nothing was learned yet.</p>` : ""}
     ${section("Proposals", [...waits, ...written], (one) => (one.proposal ? writtenEntry(one, host) : fixEntry(one, host, true)))}
     ${section("Fixes", used, (fix) => fixEntry(fix, host, false))}
@@ -28,9 +33,22 @@ export function memoryView(host) {
     ${section("Calls that keep failing", data.usage, (one) => entry(one, host, html`<b>${visible(one.tool)}</b>`, Object.entries(one).filter(([name]) => !["id", "tool", "layer", "file", "line"].includes(name))))}`;
 }
 
-async function read(host) {
-  const [memory, waiting] = await Promise.all([host.transport.get("/memory"), host.transport.get("/proposals")]);
+async function read(host, project) {
+  const about = project ? `?${new URLSearchParams({ project })}` : "";
+  const [memory, waiting] = await Promise.all([host.transport.get(`/memory${about}`), host.transport.get(`/proposals${about}`)]);
   return { ...memory, proposals: waiting.proposals };
+}
+
+/** Whose memory it is, where several projects are served: the user's own stands beside each. */
+function picker(host, project) {
+  const all = load(host, "projects", () => host.transport.get("/projects")).data?.projects ?? [];
+  if (all.length < 2) return "";
+  const choose = (event) => {
+    history.replaceState(null, "", `#/memory?${new URLSearchParams({ project: event.target.value })}`);
+    host.refresh();
+  };
+  return html`<div class="filters"><div class="field grow"><label for="memory-project">Project</label><select id="memory-project" @change=${choose}>
+    ${all.map((one, at) => html`<option value=${one.project} ?selected=${project ? one.project === project : at === 0}>${visible(one.project)}</option>`)}</select></div></div>`;
 }
 
 function section(title, all, show) {
@@ -40,7 +58,7 @@ function section(title, all, show) {
 function entry(one, host, head, facts, canForget = true, extra = "") {
   const forget = async () => {
     try {
-      await host.transport.remove(`/memory/${encodeURIComponent(one.id)}`);
+      await host.transport.remove(`/memory/${encodeURIComponent(one.id)}`, host.where);
       reload(host, "memory");
     } catch (error) {
       host.toast(error.message);
@@ -77,7 +95,7 @@ function writtenEntry(one, host) {
 function agreeButton(id, host) {
   const agree = async () => {
     try {
-      await host.transport.post(`/memory/${encodeURIComponent(id)}/agree`);
+      await host.transport.post(`/memory/${encodeURIComponent(id)}/agree`, host.where);
       reload(host, "memory");
     } catch (error) {
       host.toast(error.message);

@@ -16,7 +16,7 @@ export function peopleView(host) {
       <ul class="steps">${host.store.clients.map((one) => html`<li>${visible(one.name)} <span class="chip">${one.kind}</span>${one.question ? html` looks at <a href="#/questions/${one.question}">${visible(one.question)}</a>` : ""}</li>`)}</ul></section>
     ${people.data?.people?.length ? html`<section class="stack" aria-label="Everybody"><h2>Everybody</h2><ul class="list">${people.data.people.map((one) => html`<li>${person(one, host)}</li>`)}</ul></section>` : ""}
     ${people.error && people.error.code !== "forbidden" ? html`<p class="note">${visible(people.error.message)}</p>` : ""}
-    <p class="note">Add someone at a terminal: <code>aye people add NAME --rights answer,start,read</code>.</p>`;
+    <p class="note">At a terminal, <code>aye people add NAME --rights answer,start,read</code> adds someone, <code>aye people revoke NAME</code> ends a link and a token and prints new ones.</p>`;
 }
 
 function person(one, host) {
