@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import socket
 import sqlite3
@@ -148,6 +149,12 @@ def heard(stream, mark):
             raise SystemExit("the server closed a socket")
         text = text[-len(mark):] + more
     return time.perf_counter()
+
+
+def send(stream, message):
+    """One message of a client, of at least 126 bytes."""
+    text = json.dumps(message).encode().ljust(126)
+    stream.sendall(bytes([0x81, 0xFE]) + len(text).to_bytes(2, "big") + bytes(4) + text)
 
 
 class Fanout:
@@ -356,29 +363,51 @@ def answers():
     place.end()
 
 
+def asked_at_a_terminal(place):
+    """A run whose question is drawn at a terminal, and a socket that has heard of it."""
+    stream = place.socket()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(place.project)
+        os.execve(AYE, [AYE, "run", "gate"], {**place.env, "TERM": "xterm"})
+    shown = b""
+    while b"[y/N]" not in shown and b"Cancel" not in shown:
+        shown += os.read(terminal, 4096)
+    heard(stream, b'"type":"confirmation_required"')
+    # A key this soon after the question was drawn is not taken.
+    time.sleep(1.5)
+    return stream, child, terminal
+
+
 def withdraw():
     place = Place("withdraw")
     place.serve()
-    times = []
+    there, back = [], []
     for _ in range(ROUNDS):
-        stream = place.socket()
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(place.project)
-            os.execve(AYE, [AYE, "run", "gate"], {**place.env, "TERM": "xterm"})
-        shown = b""
-        while b"[y/N]" not in shown and b"Cancel" not in shown:
-            shown += os.read(terminal, 4096)
-        heard(stream, b'"type":"confirmation_required"')
-        # A key this soon after the question was drawn is not taken.
-        time.sleep(1.5)
+        stream, child, terminal = asked_at_a_terminal(place)
         os.write(terminal, b"n")
         began = time.perf_counter()
-        times.append((heard(stream, b'"type":"confirmation_answered"') - began) * 1000)
+        there.append((heard(stream, b'"type":"confirmation_answered"') - began) * 1000)
         stream.close()
         os.waitpid(child, 0)
         os.close(terminal)
-    print(f"an answer at a terminal is on the socket after {median(times):.1f} ms, at most {max(times):.1f} ms (goal 50 ms)", flush=True)
+        # The other way round: until the terminal says that the question is answered.
+        stream, child, terminal = asked_at_a_terminal(place)
+        [question] = place.get("/questions")["questions"]
+        while select.select([terminal], [], [], 0)[0]:
+            os.read(terminal, 65536)
+        message = {"id": 1, "type": "answer", "question": question["question"], "digest": question["digest"], "choice": "cancel"}
+        began = time.perf_counter()
+        send(stream, message)
+        shown = b""
+        while "●".encode() not in shown:
+            shown += os.read(terminal, 4096)
+        back.append((time.perf_counter() - began) * 1000)
+        stream.close()
+        os.waitpid(child, 0)
+        os.close(terminal)
+    for what, times in [("an answer at a terminal is on the socket", there), ("an answer on the socket is at the terminal", back)]:
+        print(f"{what} after {median(times):.1f} ms, at most {max(times):.1f} ms (goal 50 ms)", flush=True)
     place.end()
 
 

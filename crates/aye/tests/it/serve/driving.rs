@@ -27,6 +27,21 @@ fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
 
+/// A detached run has the environment of its caller; one that the server starts, the server's.
+#[test]
+fn a_detached_run_has_the_environment_of_its_caller() {
+    let says = "steps: [ { name: say, shell: 'echo it is ${CALLER-nobody}' } ]";
+    let server = Served::with(&[("env", says)]);
+    let mut detached = server.command(&["run", "env", "--detach", "-q"]);
+    let run = detached.env("CALLER", "me").output().unwrap();
+    let run = String::from_utf8(run.stdout).unwrap().trim().to_owned();
+    for (run, said) in [(run, "it is me"), (server.start_skill("env"), "it is nobody")] {
+        server.until_status(&run, "completed");
+        let log = server.get(&format!("/api/v1/runs/{run}/steps/say/log"));
+        assert_eq!((log.status, log.body.trim()), (200, said));
+    }
+}
+
 #[test]
 fn a_run_whose_driver_died_is_taken_up_three_times() {
     let server = Served::with(&[("go", GATE)]);

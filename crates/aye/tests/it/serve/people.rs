@@ -41,6 +41,26 @@ impl Browser {
     }
 }
 
+/// The page is opened through a file that nobody else can read: command lines are for
+/// everybody to see.
+#[test]
+fn a_browser_is_opened_without_a_secret_on_its_command_line() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let server = Served::with(&[("go", GATE)]);
+    let opener = server.write("bin/xdg-open", "#!/bin/sh\nprintf '%s\\n' \"$@\" >opened\n");
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", opener.parent().unwrap().display());
+    let opened = server.command(&["serve", "open"]).env("PATH", path).output().unwrap();
+    assert!(opened.status.success(), "{opened:?}");
+    assert_eq!((opened.stdout.len(), opened.stderr.len()), (0, 0), "{opened:?}");
+    let file = server.home().join("open.html");
+    assert_eq!(server.read("opened"), format!("{}\n", file.display()));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
+    let page = std::fs::read_to_string(&file).unwrap();
+    let link = page.split_once("url=").unwrap().1.split_once('"').unwrap().0;
+    Browser::sign_in(&server, link);
+}
+
 fn add(server: &Served, args: &[&str]) -> Value {
     let mut all = vec!["people", "add"];
     all.extend_from_slice(args);
