@@ -232,6 +232,11 @@ fn a_failed_step_is_tried_again() {
 }
 
 #[test]
+fn a_remembered_yes_is_taken_back() {
+    follow("how-to/remember.md");
+}
+
+#[test]
 fn one_run_at_a_time_and_a_clean_up() {
     follow("how-to/one-at-a-time.md");
 }
