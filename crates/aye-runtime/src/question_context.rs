@@ -60,7 +60,9 @@ pub fn question_context(
     budget.add("step", veil.start(&question.step, 100, 150).into());
     budget.add("kind", json!(question.kind));
     budget.add("purpose", json!(question.purpose));
-    budget.add("title", veil.start(&question.title, 150, 200).into());
+    if let Some(title) = question.own_title() {
+        budget.add("title", veil.start(title, 150, 200).into());
+    }
     budget.add("message", veil.start(&question.message, 900, 1000).into());
     if let (Some(default), false) = (&question.default, question.secret) {
         budget.add("default", veil.start(default, 100, 150).into());

@@ -9,7 +9,7 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, notResumed, oneLine, outcome, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, wholeText, withoutLinks, type RememberChoice } from "./question";
+import { about, adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, placeOf, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks, type RememberChoice } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
@@ -104,10 +104,10 @@ export class Asker implements vscode.Disposable {
   }
 
   async #which(open: Question[]): Promise<Question | undefined> {
-    const items = open.map((question) => ({
-      label: plain(question.title || "Question"), description: plain([question.skill, question.step].filter(Boolean).join(" › ")),
-      detail: plain(question.message).replace(/\s+/g, " "), question,
-    }));
+    const items = open.map((question) => {
+      const [label, detail] = [nameOf(question), plain(question.message).replace(/\s+/g, " ").trim()];
+      return { label, description: placeOf(question), ...(detail === label ? {} : { detail }), question };
+    });
     const chosen = await vscode.window.showQuickPick(items, { title: "Aye: which question?", matchOnDescription: true, matchOnDetail: true });
     return chosen?.question;
   }
@@ -181,7 +181,7 @@ export class Asker implements vscode.Disposable {
     const advice = adviceText(this.#advised(question), ADVICE.long);
     this.#inDialog = question.id;
     const chosen = await vscode.window.showWarningMessage(
-      plain(question.title || "Question"),
+      titleOf(question),
       { modal: true, detail: [wholeText(question), advice, draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeUntil(question, this.#session.now())].filter(Boolean).join("\n\n") },
       ...items, later,
     );
@@ -218,10 +218,10 @@ export class Asker implements vscode.Disposable {
     const now = this.#session.store.questions.get(question.id);
     if (now?.state === "open" && now.digest === question.digest) return false;
     const nothing = wasAnswered ? " Your answer was not sent." : "";
-    if (!now) void brief(`${plain(question.title || "Question")}: no longer open.${nothing}`, SAID);
+    if (!now) void brief(`${about(question)} no longer open.${nothing}`, SAID);
     else if (now.state !== "open") void brief(`${outcome(now)}.${nothing}`, SAID);
     else {
-      void brief(`${plain(question.title || "Question")}: what it is about has changed.${nothing}`, SAID);
+      void brief(`${about(question)} what it is about has changed.${nothing}`, SAID);
       if (wasAnswered) void this.answer(question.id);
     }
     return true;
@@ -267,7 +267,7 @@ export class Asker implements vscode.Disposable {
     const advice = adviceText(this.#advised(question), ADVICE.short);
     const text = await this.#input(question, {
       // Without its title, which stands above it. A dialog has shown what is too long for this.
-      prompt: [formOf(question) === "text" ? oneLine({ ...question, title: "" }) : plain(question.message).replace(/\s+/g, " "), advice].filter(Boolean).join(" · "),
+      prompt: [formOf(question) === "text" ? oneLineBelow(question) : plain(question.message).replace(/\s+/g, " "), advice].filter(Boolean).join(" · "),
       password: question.secret === true, value: question.secret ? "" : question.default ?? "", check: (given) => misfit(question, given),
     });
     if (text !== undefined) await this.#complete(question, { value: text, label: text, action: "proceed" }, draft);
@@ -316,7 +316,7 @@ export class Asker implements vscode.Disposable {
       // Others decide it: that is said.
       if (missing > 0) this.#session.answeredHere.delete(question.id);
       const what = question.secret ? "answered" : `“${plain(option.label)}”`;
-      vscode.window.setStatusBarMessage(`$(check) ${plain(question.title || "Question")}: ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
+      vscode.window.setStatusBarMessage(`$(check) ${about(question)} ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
       const waits = notResumed(result);
       if (waits) void brief(waits, SAID);
     } catch (error) {
@@ -366,7 +366,7 @@ export class Asker implements vscode.Disposable {
     input.ignoreFocusOut = true;
     const title = (): void => {
       const now = this.#session.store.questions.get(question.id) ?? question;
-      input.title = `${plain(question.title || "Question")} · ${timeLeft(now, this.#session.now())}`;
+      input.title = `${titleOf(question)} · ${timeLeft(now, this.#session.now())}`;
     };
     title();
     const ticking = this.#session.onTick(title);
@@ -447,7 +447,7 @@ export class Asker implements vscode.Disposable {
     // It may have been advised before this window was there.
     void this.#session.store.tree(question.run).catch(() => {});
     const form = formOf(question);
-    const text = form === "panel" || form === "modal" ? `${plain(question.title || "Question")}: ${firstLine(question)}` : oneLine(question);
+    const text = form === "panel" || form === "modal" ? titled(question, firstLine(question)) : oneLine(question);
     // A notification with a button is shown whole; without one it is cut after its first line. VS Code takes a
     // text here for the button's label; should it stop doing so, the button says "Cancel" and still only opens the answer.
     const cancellable = "Answer…" as unknown as boolean;

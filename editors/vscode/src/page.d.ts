@@ -29,6 +29,8 @@ declare module "aye-page/store.js" {
 declare module "aye-page/words.js" {
   export function rememberScopes(question: { remember?: boolean; purpose?: string; any?: string[] }): { scope: "error" | "step" | "skill" | "always"; label: string; what: string; same: string; covers: string }[];
   export function plain(text: unknown): string;
+  export function ownTitle(question: { title?: string; kind?: string; purpose?: string; step?: string }): string;
+  export function heading(question: { title?: string; kind?: string; purpose?: string; step?: string; message?: string }): string;
   export function duration(ms: number | null | undefined): string;
   export function countdown(ms: number): string;
   export function ago(then: string, now: number): string;

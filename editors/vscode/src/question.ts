@@ -1,6 +1,6 @@
 // How a question is put to a person, in words: pure, so that it can be tested without an editor.
 
-import { countdown, plain, rememberScopes } from "aye-page/words.js";
+import { countdown, heading, ownTitle, plain, rememberScopes } from "aye-page/words.js";
 import type { Fact, Option, Question } from "./model";
 
 /** How a question is answered here. */
@@ -73,10 +73,45 @@ export function adviceText(question: Question, limit: number): string {
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
 
+/** What a question is called in a list: the title that its author gave it, else what it asks. */
+export function nameOf(question: Question): string {
+  return plain(heading(question));
+}
+
+/** Its name in front of what is said of it: `Deploy:`, `Ship it?`. */
+export function about(question: Question): string {
+  const name = nameOf(question);
+  return /[.:?!…]$/.test(name) ? name : `${name}:`;
+}
+
+/** What stands above a question: its title, else where it is asked. */
+export function titleOf(question: Question): string {
+  return plain(ownTitle(question) || placeOf(question));
+}
+
+/** The skill and the step that ask. */
+export function placeOf(question: Question): string {
+  return plain([question.skill, question.step].filter(Boolean).join(" › "));
+}
+
+/** Its title, if it has one, in front of what it asks. */
+export function titled(question: Question, text: string): string {
+  const title = plain(ownTitle(question));
+  return title ? `${title}: ${text}` : text;
+}
+
 /** Title and everything that has to be seen, on one line. */
 export function oneLine(question: Question): string {
-  const title = question.title ? `${plain(question.title)}: ` : "";
-  return `${title}${wholeText(question)}`.replace(/\n\n+/g, " · ").replace(/\s+/g, " ").trim();
+  return flat(titled(question, wholeText(question)));
+}
+
+/** The same without its title, where that stands above it. */
+export function oneLineBelow(question: Question): string {
+  return flat(wholeText(question));
+}
+
+function flat(text: string): string {
+  return text.replace(/\n\n+/g, " · ").replace(/\s+/g, " ").trim();
 }
 
 /** What is chosen from or written into, once the text of the question was read. */
@@ -214,23 +249,23 @@ const CHANNELS: Record<string, string> = {
 
 /** What became of a question, for whoever had it on the screen. */
 export function outcome(question: Question): string {
-  const title = plain(question.title || "Question");
+  const name = about(question);
   const { decision } = question;
   const option = question.options?.find((one) => one.value === decision?.value);
   switch (question.state) {
     case "answered": {
       const what = question.secret ? "answered" : `“${plain(decision?.label ?? option?.label ?? decision?.value)}”`;
       const channel = CHANNELS[decision?.prompter ?? ""];
-      return `${title}: ${what} by ${plain(decision?.by)}${channel ? `, ${channel}` : ""}`;
+      return `${name} ${what} by ${plain(decision?.by)}${channel ? `, ${channel}` : ""}`;
     }
     case "expired":
-      return `${title}: nobody answered in time; ${option ? `“${plain(option.label)}” was taken` : "it counts as declined"}`;
+      return `${name} nobody answered in time; ${option ? `“${plain(option.label)}” was taken` : "it counts as declined"}`;
     case "withdrawn":
-      return `${title}: withdrawn, the run ended first`;
+      return `${name} withdrawn, the run ended first`;
     case "decided":
-      return `${title}: decided while this window was not connected`;
+      return `${name} decided while this window was not connected`;
     case "open":
-      return `${title}: still open`;
+      return `${name} still open`;
   }
 }
 

@@ -8,6 +8,7 @@ import { Client, type ConnectionState } from "./client";
 import { isInside } from "./folders";
 import { launch, playerOf, type Program } from "./launch";
 import type { Question, ServerMessage } from "./model";
+import { nameOf } from "./question";
 import { find, homeOf, mustBeRecent, ServerProblem, start, versionOf, type Announcement, type Place } from "./server";
 
 // A server that is restarted by others comes back within a few attempts; then we start one.
@@ -205,7 +206,7 @@ export class Session implements vscode.Disposable {
 
   /** A new question: a sound and the window in front, if that is wanted. */
   attract(question: Question): void {
-    this.log.info(`asked: ${plain(question.title)} (${question.id})`);
+    this.log.info(`asked: ${nameOf(question)} (${question.id})`);
     if (this.settings.sound) {
       const [program, ...args] = this.settings.soundCommand;
       if (program) this.#launch([program, ...args]);

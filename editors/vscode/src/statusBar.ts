@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { plain, plural } from "aye-page/words.js";
 import { progressOf } from "./progress";
-import { timeLeft } from "./question";
+import { nameOf, timeLeft } from "./question";
 import type { Session } from "./session";
 
 export class StatusBar implements vscode.Disposable {
@@ -59,7 +59,7 @@ export class StatusBar implements vscode.Disposable {
     const text = new vscode.MarkdownString();
     const open = this.#session.openQuestions();
     if (open.length === 0 && running.length === 0) return text.appendText("Aye: nothing runs, nothing waits. Click for the Command Center.");
-    for (const question of open.slice(0, 5)) text.appendText(`? ${plain(question.title || "Question")} (${plain(question.skill)}): ${timeLeft(question, this.#session.now())}\n\n`);
+    for (const question of open.slice(0, 5)) text.appendText(`? ${nameOf(question)} (${plain(question.skill)}): ${timeLeft(question, this.#session.now())}\n\n`);
     for (const line of running.slice(0, 5)) text.appendText(`▸ ${line}\n\n`);
     return text;
   }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ago, duration, plain, plural } from "aye-page/words.js";
 import type { Question, RunRow, RunState, SkillView, StepState } from "./model";
 import { iconOf, marksOf, progressOf } from "./progress";
-import { timeLeft } from "./question";
+import { nameOf, timeLeft, titled } from "./question";
 import type { Session } from "./session";
 
 // Changes come in bursts; a tree is drawn again at most this often.
@@ -66,14 +66,14 @@ export class Inbox extends Tree<InboxItem> {
   }
 
   getTreeItem({ question }: InboxItem): vscode.TreeItem {
-    const item = new vscode.TreeItem(plain(question.title || "Question"));
+    const item = new vscode.TreeItem(nameOf(question));
     item.id = question.id;
     item.description = `${plain(question.skill)} · ${timeLeft(question, this.session.now())}`;
     item.tooltip = new vscode.MarkdownString().appendText(plain(question.message));
     item.iconPath = new vscode.ThemeIcon(question.destructive ? "warning" : "question", new vscode.ThemeColor("charts.yellow"));
     item.contextValue = "question";
     item.command = { command: "aye.answer", title: "Answer", arguments: [question.id] };
-    item.accessibilityInformation = { label: `${plain(question.title || "Question")}, ${plain(question.skill)}: ${plain(question.message)}` };
+    item.accessibilityInformation = { label: titled(question, `${plain(question.skill)}, ${plain(question.message)}`) };
     return item;
   }
 }

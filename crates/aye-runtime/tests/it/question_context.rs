@@ -36,6 +36,16 @@ fn question(message: &str) -> Question {
     }
 }
 
+#[test]
+fn only_a_title_that_someone_gave_is_told() {
+    let mut question = question("Release it?");
+    assert_eq!(told(&question, &run(), None)["title"], "Release");
+    for kind in [AskKind::Confirm, AskKind::Choose, AskKind::Input, AskKind::Recover] {
+        (question.kind, question.title) = (kind, kind.usual_title().into());
+        assert_eq!(told(&question, &run(), None).get("title"), None, "{kind:?}");
+    }
+}
+
 fn run() -> State {
     let event = json!({
         "v": 1, "run": "abcdefgh12", "seq": 1, "at": "2026-11-16T04:52:49.884Z",

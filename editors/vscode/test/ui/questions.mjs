@@ -29,7 +29,7 @@ steps:
   - name: password
     input: { title: Password, message: Which password?, secret: true }
   - name: again
-    confirm: { title: Again, message: Every time?, remember: true }
+    confirm: { message: Every time?, remember: true }
   - name: wipe
     command: echo
     args: [wiped, "{{ ticket }}"]
@@ -195,6 +195,8 @@ await test(SKILLS, async (here, host, step) => {
   step("text and secret");
 
   await asked("Every time?");
+  // Nobody gave it a title, and none is made up.
+  assert.ok(!/required/.test(await window.toast("Every time?").innerText()), "no invented title");
   const covers = quick.getByText("The same question at this step, only where everything shown is the same.");
   await window.press("Every time?", "Proceed", covers);
   await window.option(/^For this step/).click();
@@ -238,7 +240,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.press("flaky twice", "Answer…", window.option(/Give a reason/));
   await window.option(/Give a reason/).click();
   await quick.locator("input[placeholder=Reason]").waitFor();
-  await window.fillAndClick("Step failed ·", "known to be flaky");
+  await window.fillAndClick("skipped failed ·", "known to be flaky");
   await window.option(/Give a reason.*known to be flaky/).waitFor();
   await window.option(/^Skip/).click();
   step("recovered");
@@ -285,7 +287,7 @@ await test(SKILLS, async (here, host, step) => {
   await asked("flaky never");
   await window.keys("Control+Alt+y", window.dialog.getByText("./flaky never"));
   await window.confirm("Answer…");
-  await window.search("Step failed ·", "changes");
+  await window.search("edited failed ·", "changes");
   await window.enter("Retry with changes");
   await card.locator("[data-choice=edit]").waitFor();
   await focusCard();
@@ -306,7 +308,7 @@ await test(SKILLS, async (here, host, step) => {
   await quick.locator("input[type=password]:focus").waitFor();
   await window.type("Password ·", "hunter2");
   await asked("Every time?");
-  await window.ask("Again ·");
+  await window.ask("keys › again ·");
   await window.enter("Proceed");
   await quick.getByText("Esc sends nothing").or(quick.locator("input[placeholder*='Esc sends nothing']")).first().waitFor();
   await window.down("For this skill");
@@ -335,12 +337,12 @@ await test(SKILLS, async (here, host, step) => {
   await asked("flaky twice");
   await window.keys("Control+Alt+y", window.dialog.getByText("./flaky twice"));
   await window.confirm("Answer…");
-  await window.search("Step failed ·", "reason");
+  await window.search("skipped failed ·", "reason");
   await window.enter("Give a reason");
   await quick.locator("input[placeholder=Reason]:focus").waitFor();
-  await window.type("Step failed ·", "flaky again");
+  await window.type("skipped failed ·", "flaky again");
   await window.option(/Give a reason.*flaky again/).waitFor();
-  await window.search("Step failed ·", "skip");
+  await window.search("skipped failed ·", "skip");
   await window.enter("Skip");
   step("keyboard: recovered");
   await asked("Long: Line 1");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
 import { marksOf, progressOf } from "../../src/progress";
-import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, notResumed, oneLine, outcome, rememberChoices, showsAll, timeLeft, timeUntil, wholeText, withoutLinks } from "../../src/question";
+import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, rememberChoices, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -26,6 +26,20 @@ test("a form for each kind", () => {
   assert.equal(formOf(question({ follows: "x\n".repeat(100) })), "panel");
   assert.equal(formOf(question({ kind: "input", options: [], message: "y".repeat(600) })), "modal");
   assert.equal(formOf(question({ destructive: true, follows: "rm -rf ".repeat(1000) })), "panel");
+});
+
+test("a question has a title only where its author gave it one", () => {
+  assert.deepEqual([nameOf(question()), titleOf(question()), titled(question(), "Now?"), oneLine(question()), oneLineBelow(question())], ["Release", "Release", "Release: Now?", "Release: Now?", "Now?"]);
+  for (const [kind, title] of [["confirm", "Confirmation required"], ["choose", "Choice required"], ["input", "Input required"], ["recover", "Decision required"]] as const) {
+    const untitled = question({ kind, title, message: "Ship it?\nIt is late." });
+    assert.equal(nameOf(untitled), "Ship it?", kind);
+    assert.equal(titleOf(untitled), "release › go", kind);
+    assert.equal(titled(untitled, "Ship it?"), "Ship it?", kind);
+    assert.equal(oneLine(untitled), "Ship it? It is late.", kind);
+    assert.equal(outcome({ ...untitled, state: "withdrawn" }), "Ship it? withdrawn, the run ended first", kind);
+  }
+  const failed = question({ kind: "recover", purpose: "recover", title: "Step failed", message: "exit code 3" });
+  assert.deepEqual([nameOf(failed), titleOf(failed)], ["go failed", "go failed"]);
 });
 
 const MANY = [1, 2, 3, 4, 5].map((n) => ({ value: `${n}`, label: `${n}`, action: "proceed" as const }));
