@@ -307,6 +307,14 @@ fn wanted_kills(usual: usize) -> usize {
     std::env::var("AYE_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
+/// Whether enough was killed: every ending at least once, and so many in all. An ending that
+/// is never hit in many rounds is out of the test's reach, and its claims are empty.
+fn killed_enough(kills: &[usize], usual: usize, round: usize) -> bool {
+    let missed = kills.contains(&0);
+    assert!(!missed || round < 100, "an ending is never killed: {kills:?}");
+    !missed && kills.iter().sum::<usize>() >= wanted_kills(usual)
+}
+
 /// How the body of a run with `finally` ends: its last step, and what the run becomes.
 const ENDINGS: [(&str, &str); 4] = [
     ("shell: exit 3", "failed"),
@@ -330,7 +338,7 @@ fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
     };
     let (mut dice, mut kills) = (Dice(4), [0; ENDINGS.len()]);
     for round in 0.. {
-        if kills.iter().sum::<usize>() >= wanted_kills(40) && round >= ENDINGS.len() {
+        if killed_enough(&kills, 40, round) {
             break;
         }
         let (last, end) = ENDINGS[round % ENDINGS.len()];
@@ -374,6 +382,7 @@ fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
 #[test]
 fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
     const BODY: usize = 4;
+    const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
     let mut text =
         "name: lines\nconcurrency: one\ninputs: [{ name: who, type: string }]\nsteps:\n".to_owned();
     // From its first step to its last a run has the name: `inside` says whose it is.
@@ -395,13 +404,12 @@ fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
     // However it ends, it is not inside any more when the next one may enter.
     let leave = "[ \"$(cat inside)\" != $who ] || rm -f inside";
     text.push_str(&format!("finally:\n  - {{ name: leave, shell: '{leave}', {env} }}\n"));
-    let (mut dice, mut kills, mut rounds, mut cancelled) = (Dice(5), 0, 0, 0);
-    while kills < wanted_kills(40) {
+    let (mut dice, mut kills, mut rounds) = (Dice(5), [0; ENDS.len()], 0);
+    while !killed_enough(&kills, 40, rounds) {
         let place = Place::new();
         place.write("lines.yaml", &text);
         place.write("lines.txt", "");
         let (killed, ends) = several_killed_to_the_end(&place, &mut dice);
-        kills += killed;
         rounds += 1;
         assert_eq!((ends[0].as_str(), ends[1].as_str()), ("completed", "failed"));
         assert!(!place.work().join("twice").exists(), "two runs had the name");
@@ -411,7 +419,7 @@ fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
             let of_run = lines.lines().filter(|line| line.starts_with(&format!("r{run}.")));
             let all: String = (0..BODY).map(|step| format!("r{run}.{step}\n")).collect();
             let has: String = of_run.map(|line| format!("{line}\n")).collect();
-            cancelled += usize::from(end == "cancelled");
+            kills[ENDS.iter().position(|one| one == end).unwrap()] += killed[run];
             match end.as_str() {
                 "cancelled" => assert!(all.starts_with(&has), "{lines}"),
                 _ => assert_eq!(has, all),
@@ -419,7 +427,10 @@ fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
         }
         place.aye(&["audit"]).ok();
     }
-    println!("{kills} kills in {rounds} rounds of three runs, {cancelled} of them cancelled");
+    println!(
+        "kills in {rounds} rounds of three runs: {:?}",
+        ENDS.iter().zip(kills).collect::<Vec<_>>()
+    );
 }
 
 /// The journal says the same: a name is taken when nobody has it, and by who has
@@ -442,8 +453,9 @@ fn one_at_a_time(place: &Place) {
 }
 
 /// Drives three runs at once, kills one of their processes at random moments
-/// and takes its run up again, until all have ended. Says how often, and how they ended.
-fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> (usize, [String; 3]) {
+/// and takes its run up again, until all have ended. Says how often each was killed, and how
+/// they ended.
+fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> ([usize; 3], [String; 3]) {
     let run_of = |who: &str| -> Option<(String, String)> {
         let listed = place.aye(&["runs", "--json"]).ok().json();
         listed.as_array().unwrap().iter().find_map(|row| {
@@ -469,18 +481,18 @@ fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> (usize, [String;
     let mut ends = [const { String::new() }; 3];
     let mut left: Vec<(usize, Child)> =
         (0..ends.len()).map(|run| (run, start(&format!("r{run}"), dice))).collect();
-    let (mut kills, give_up) = (0_usize, Instant::now() + PATIENCE);
+    let (mut kills, give_up) = ([0; 3], Instant::now() + PATIENCE);
     while !left.is_empty() {
         let stuck = || left.iter().map(|(run, _)| run).collect::<Vec<_>>();
         assert!(Instant::now() < give_up, "stuck: {:?}", stuck());
         // Longer each time: on a slow machine they get somewhere too.
-        let longest = 80_000 + 8_000 * u64::try_from(kills).unwrap();
+        let longest = 80_000 + 8_000 * u64::try_from(kills.iter().sum::<usize>()).unwrap();
         std::thread::sleep(Duration::from_micros(dice.below(longest)));
         let victim = usize::try_from(dice.below(left.len() as u64)).unwrap();
         let (run, mut child) = left.swap_remove(victim);
         if child.try_wait().unwrap().is_none() && dice.below(4) > 0 {
             kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
-            kills += 1;
+            kills[run] += 1;
         } else if child.try_wait().unwrap().is_none() {
             left.push((run, child));
             continue;
