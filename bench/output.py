@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -27,8 +28,9 @@ def shell(script):
 
 
 def on_terminal(command):
-    """Runs a command on a terminal that a reader empties as fast as it can."""
+    """Runs a command on a terminal of 80 by 24 that a reader empties as fast as it can."""
     master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
 
     def read():
         try:
@@ -39,7 +41,9 @@ def on_terminal(command):
 
     reader = threading.Thread(target=read)
     reader.start()
-    child = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    # Without a name it would get plain lines.
+    named = {**os.environ, "TERM": "xterm-256color"}
+    child = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=named)
     os.close(slave)
     assert child.wait() == 0, command
     reader.join()
@@ -63,7 +67,9 @@ KINDS = [
     ("piped", 5, lambda: run("2>&1")),
     ("--json", 12, lambda: run("--json")),
     ("a terminal itself", None, lambda: on_terminal(["sh", "-c", FLOOD])),
-    ("run on a terminal", 1.5, lambda: on_terminal([AYE, "run", "flood.yaml"])),
+    # Folded, the terminal gets the last lines a few times a second; whole, it gets all of it.
+    ("folded", 1.5, lambda: on_terminal([AYE, "run", "flood.yaml"])),
+    ("--output full", 1.5, lambda: on_terminal([AYE, "run", "flood.yaml", "--output", "full"])),
 ]
 
 

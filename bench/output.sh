@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # 100 MB through one step of the packaged binary, as ratios to the bare pipeline of the same round.
 #   bench/output.sh [ROUNDS]          AYE=PATH measures another binary
-# Limits: quiet and detached 2.5, piped 5, JSON 12; a terminal 1.5 of what the terminal itself takes.
+# Limits: quiet and detached 2.5, piped 5, JSON 12; a terminal, folded or with
+# `--output full`, 1.5 of what the terminal itself takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${AYE:-}" ]; then
