@@ -22,6 +22,7 @@ use crate::skills::{SkillFile, skill_name};
 use crate::store::{Source, StoreError};
 
 use super::active_run::{ActiveRun, Beginning};
+use super::loaded_run::LoadedRun;
 use super::prepare::{Prepared, no_such_step};
 use super::warning::Warning;
 
@@ -167,6 +168,16 @@ impl Runtime {
     ) -> Result<ActiveRun, Error> {
         let flow = Arc::new(request.flow(self)?);
         self.begin(request, flow, attended, warn)
+    }
+
+    /// Refuses a run that would have to wait for the name of its `concurrency`. Only the
+    /// commit that takes the name is certain: where another run is quicker, this one waits.
+    pub fn must_find_its_name_free(&self, run: &LoadedRun) -> Result<(), Error> {
+        let Some(claim) = &run.state.claim else { return Ok(()) };
+        match self.store()?.blocked(&run.row.id, &claim.name)? {
+            Some(blocked) => Err(name_taken(&claim.name, &blocked)),
+            None => Ok(()),
+        }
     }
 
     fn begin(

@@ -534,7 +534,7 @@ fn go_on(
         let run = row.id.to_string();
         let shown = ShownOutput { output: context.output };
         let (inputs, no_input, detach) = (Vec::new(), false, false);
-        let args = ResumeArgs { run, inputs, no_input, detach, shown };
+        let args = ResumeArgs { run, inputs, no_input, detach, no_wait: false, shown };
         return resume::run(&args, context);
     }
     let again = given_again(&context.lost_secrets(&row.id));

@@ -36,6 +36,9 @@ pub struct ResumeArgs {
     /// Run in the background; questions wait in `aye inbox`
     #[arg(short, long)]
     pub detach: bool,
+    /// Fail instead of waiting if another run holds its `concurrency` name
+    #[arg(long)]
+    pub no_wait: bool,
     /// What is shown of the steps' output.
     #[command(flatten)]
     pub shown: ShownOutput,
@@ -44,6 +47,9 @@ pub struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs, context: &Context) -> Result<u8, Error> {
     let context = &context.showing(args.shown.output);
     let run = context.resumable(&args.run)?;
+    if args.no_wait {
+        context.must_find_its_name_free(&run)?;
+    }
     let may_ask = !args.no_input && !context.json;
     let secrets = match ask_for_secrets(&run, &args.inputs, may_ask, context)? {
         Ok(secrets) => secrets,

@@ -46,6 +46,9 @@ pub struct RetryArgs {
     /// Never ask on this terminal
     #[arg(long, env = environment::NO_INPUT, hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub no_input: bool,
+    /// Fail instead of waiting if another run holds its `concurrency` name
+    #[arg(long)]
+    pub no_wait: bool,
     /// What is shown of the steps' output.
     #[command(flatten)]
     pub shown: ShownOutput,
@@ -60,6 +63,9 @@ pub(super) fn run(args: &RetryArgs, context: &Context) -> Result<u8, Error> {
         }
         RetryTarget::Ended { run, step } => (run, step),
     };
+    if args.no_wait {
+        context.must_find_its_name_free(&run)?;
+    }
     let may_ask = !args.no_input && !context.json;
     let secrets = match ask_for_secrets(&run, &args.inputs, may_ask, context)? {
         Ok(secrets) => secrets,

@@ -118,6 +118,40 @@ fn no_wait_refuses_with_the_id_of_the_holder_and_begins_nothing() {
 }
 
 #[test]
+fn no_wait_refuses_to_resume_and_to_retry_and_changes_nothing() {
+    let place = place();
+    let skill =
+        "name: demo\nconcurrency: deploy-stage\nsteps:\n  - { name: a, shell: 'test -e ok' }\n";
+    place.write("demo.yaml", skill);
+    assert_eq!(place.aye(&["run", "demo.yaml", "-q"]).code, 1);
+    let failed = place.last();
+    let first = holder(&place);
+    let second = detached(&place, "second");
+    stands(&place, &second, "queued");
+    kill_process(driver(&place, &second).unwrap(), Signal::KILL).unwrap();
+    stands(&place, &second, "cut-off");
+    let attempts = [
+        (&failed, &["retry", &failed][..], "failed"),
+        (&second, &["resume", &second], "cut-off"),
+        (&second, &["resume", &second, "--detach"], "cut-off"),
+    ];
+    for (run, args, status) in attempts {
+        let ran = place.aye(&[args, &["--no-wait"]].concat());
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        let said = format!("error: run `{first}` holds the name `deploy-stage`");
+        assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+        assert_eq!(listed(&place, run)["status"], status, "{args:?}");
+    }
+    place.write("go", "");
+    place.write("ok", "");
+    stands(&place, &first, "completed");
+    for (_, args, _) in &attempts[..2] {
+        place.aye(&[args, &["--no-wait", "-q"][..]].concat()).ok();
+    }
+    assert_eq!(place.read("log"), "first\nsecond\n");
+}
+
+#[test]
 fn the_events_of_a_run_that_waits_say_so() {
     let place = place();
     let first = holder(&place);
