@@ -108,6 +108,20 @@ fn charts_have_letters_that_the_terminal_knows() {
     assert_eq!(first, "s  5 runs: 2 completed, 1 failed, 1 cancelled, 1 paused");
     assert!(shown.contains("\noutcome   ✓✗✓−‖  the newest is the last\n"), "{shown}");
     assert!(shown.contains("\nwork"), "{shown}");
+    // Only the run that was declined had waited: no bar, no bar, no bar, the highest, no bar.
+    let waiting = shown.lines().find_map(|line| line.strip_prefix("waiting   ")).unwrap();
+    let (bars, words) = waiting.split_once("  ").unwrap();
+    assert_eq!(bars.chars().count(), 5, "{shown}");
+    assert_eq!(bars.chars().nth(3), Some('█'), "{shown}");
+    assert!(bars.chars().take(3).all(|bar| bar < '█'), "{shown}");
+    let stats = place.aye(&["stats", "s", "--json"]).ok().json();
+    let longest = aye_runtime::fmt::duration(std::time::Duration::from_millis(
+        stats["waiting_ms"]["max"].as_u64().unwrap(),
+    ));
+    assert!(
+        words.starts_with("median ") && words.ends_with(&format!("longest {longest}")),
+        "{shown}"
+    );
     let plain = place.aye(&["stats", "s", "--plain"]).ok().stdout;
     assert!(plain.contains("\noutcome   +x+-=  the newest is the last\n"), "{plain}");
     assert!(plain.is_ascii(), "{plain}");
