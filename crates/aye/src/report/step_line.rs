@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aye_core::event::{
-    BadOutcome, Event, EventKind, PauseReason, ProcessRecord, RetryReason, StepStarted,
+    BadOutcome, Event, EventKind, Finishing, PauseReason, ProcessRecord, RetryReason, StepStarted,
 };
 use aye_core::journal::{Phase, State};
 use aye_core::question::Channel;
@@ -266,11 +266,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             format!("{} {words}", mark(Glyph::Running, Tone::Ask))
         }
         EventKind::SkillFinishing(finishing) => {
-            let words = match finishing.end.status() {
-                "completed" => "the steps are done".to_owned(),
-                status => format!("the run {}", ended_as(status)),
-            };
-            format!("{} {}  {}", mark(Glyph::Running, Tone::Ask), name("finally"), dim(&words))
+            let words = dim(finishing_words(finishing));
+            format!("{} {}  {words}", mark(Glyph::Running, Tone::Ask), name("finally"))
         }
         EventKind::SkillStarted(_)
         | EventKind::SkillStopping(_)
@@ -289,9 +286,13 @@ pub(super) fn has_name(name: &str) -> String {
     format!("it holds the name `{}`", escape_control_line(name))
 }
 
-/// How a run ended, after `the run`.
-fn ended_as(status: &str) -> &'static str {
-    if status == "cancelled" { "was cancelled" } else { "failed" }
+/// Why `finally` begins.
+pub(super) fn finishing_words(finishing: &Finishing) -> &'static str {
+    match finishing.end.status() {
+        "completed" => "the steps are done",
+        "cancelled" => "the run was cancelled",
+        _ => "the run failed",
+    }
 }
 
 /// The line for an event while a run continues.
@@ -301,7 +302,21 @@ pub(super) fn live_line(event: &Event, state: &State, paint: Paint) -> Option<St
     if inside && matches!(event.kind, EventKind::SkillPaused { .. }) {
         return None;
     }
-    heading(event, state, paint).or_else(|| step_line(event, paint))
+    let own = heading(event, state, paint).or_else(|| step_line(event, paint));
+    own.or_else(|| left_out(event, state, paint))
+}
+
+/// The steps of `finally` that did not run although it began: its time was up, or it was
+/// cancelled as well.
+fn left_out(event: &Event, state: &State, paint: Paint) -> Option<String> {
+    let (EventKind::SkillFailed { .. } | EventKind::SkillCancelled { .. }) = &event.kind else {
+        return None;
+    };
+    let steps = state.started.step_list.iter().filter(|_| state.finally.is_some());
+    let names = steps.filter(|step| step.finally && !state.steps.contains_key(&step.name));
+    let names: Vec<String> = names.map(|step| escape_control_line(&step.name)).collect();
+    let words = format!("{} not reached: {}", paint.glyph(Glyph::Pending), names.join(", "));
+    (!names.is_empty()).then(|| paint.text(Tone::Dim, &words))
 }
 
 /// The line above a run: which skill, and the run's id for other commands.

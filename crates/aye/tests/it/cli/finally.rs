@@ -57,6 +57,20 @@ fn it_runs_when_the_time_of_the_run_is_up() {
 }
 
 #[test]
+fn plain_lines_name_what_its_time_does_not_reach() {
+    let place = Place::new();
+    let text = skill("shell: 'true'").replacen("steps:", "cleanup: 1s\nsteps:", 1);
+    let text = text.replace("echo {{ run.status }}", "sleep 1000; echo {{ run.status }}");
+    place.write("skill.yaml", &format!("{text}  - name: last\n    shell: 'true'\n"));
+    let ran = place.aye(&["run", "skill.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.stderr.contains("\n· not reached: tidy, last\n"), "{}", ran.all());
+    // Where nothing is left out, nothing is said of it.
+    place.write("skill.yaml", &skill("shell: exit 3"));
+    assert!(!place.aye(&["run", "skill.yaml"]).stderr.contains("not reached"));
+}
+
+#[test]
 fn a_failure_in_it_fails_the_run_and_can_be_retried() {
     let place = Place::new();
     let text = skill("shell: echo work >> ended.txt").replace("echo tidy", "test -e ok && echo ok");
