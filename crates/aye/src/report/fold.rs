@@ -115,13 +115,19 @@ impl Hang {
             (Some(end), _) if end <= columns / 3 => {
                 term::width(&text[..end]) + text[end..].len() - text[end..].trim_start().len()
             }
-            (_, Some(end)) if text[..end].ends_with(':') => end + 1,
+            (_, Some(end)) if text[..end].ends_with(':') || is_number(&text[..end]) => end + 1,
             _ => 2,
         };
         let said = text.chars().skip(label).collect::<String>();
         let is_command = text.starts_with("aye ") || said.starts_with("aye ");
         Some(Self { indent: (lead + label).min(columns / 2), is_command })
     }
+}
+
+/// Whether a word is the number of an entry in a list: `12.`.
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_suffix('.').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -140,6 +146,8 @@ mod tests {
         assert_eq!(at_30(listed), "  after  one two three four\n         five six\n");
         let marked = "? release waits for an answer: continue\n";
         assert_eq!(at_30(marked), "? release waits for an answer:\n  continue\n");
+        let numbered = " 12. release destructive at most 2m\n";
+        assert_eq!(at_30(numbered), " 12. release destructive at\n     most 2m\n");
         assert_eq!(at_30("short\n\n  too\n"), "short\n\n  too\n");
         let long = format!("{} b\n", "a".repeat(40));
         assert_eq!(at_30(&long), format!("{}\n  b\n", "a".repeat(40)));

@@ -34,7 +34,7 @@ use super::asked::AskedQuestions;
 use super::fold::fold;
 use super::kept_output::KeptLine;
 use super::sanitizer::{Sanitizer, painted_width, rows};
-use super::step_line::live_line;
+use super::step_line::{finishing_words, live_line};
 use super::stream_state::{StreamStates, index_of};
 use super::verbose::verbose_line;
 use super::{OutputMode, Place, Report, Verbosity, indent};
@@ -317,11 +317,33 @@ impl<'a, W: Write> LiveReport<'a, W> {
             }
             EventKind::SkillFailed { .. } | EventKind::SkillCancelled { .. } => self.unreached(),
             EventKind::SkillStarted(_) if place.lane > 0 && self.folds() => Vec::new(),
+            EventKind::SkillFinishing(finishing) if !within => {
+                let (mark, text) = ((Glyph::Running, Tone::Ask), finishing_words(finishing));
+                let (depth, name) = (lane.depth(), "finally");
+                vec![self.layout().row(&Row { mark, depth, name, text, result: "", right: "" })]
+            }
             _ => match live_line(event, state, self.paint) {
-                Some(line) => self.folded(&indent(place, &line)),
+                Some(line) => self.folded(&self.placed(place, event.kind.step(), &line)),
                 None => Vec::new(),
             },
         }
+    }
+
+    /// A line about a step, in its place: with the name of the item around it, and with what
+    /// it says below what the other rows say.
+    fn placed(&self, place: Place<'_>, step: Option<&str>, line: &str) -> String {
+        let aligned = || {
+            let (lane, step) = (self.lanes.get(place.lane)?, step?);
+            let (mark, rest) = line.split_once(' ')?;
+            let said = rest.strip_prefix(&self.paint.text(Tone::Strong, step))?;
+            let (before, name) = ("  ".repeat(lane.depth()), lane.name(Some(step), self.paint));
+            let said = said.strip_prefix("  ")?.replace('\n', &format!("\n{before}"));
+            let column = self.layout().text_at.saturating_sub(before.len() + 4);
+            let missing = " ".repeat(column.saturating_sub(term::width(&name)) + 2);
+            let name = self.paint.text(Tone::Strong, &name);
+            Some(format!("{before}{mark} {name}{missing}{said}"))
+        };
+        aligned().unwrap_or_else(|| indent(place, line))
     }
 
     /// The row of a step that begins.
@@ -355,7 +377,11 @@ impl<W: Write> Report for LiveReport<'_, W> {
             lines.extend(self.folded(&self.paint.text(Tone::Dim, &verbose_line(event))));
         }
         match asked {
-            Some(line) => lines.extend(self.folded(&indent(place, &line))),
+            Some(line) => {
+                let lane = self.lanes.get(place.lane);
+                let step = event.kind.step().or(lane.and_then(|lane| lane.answered.as_deref()));
+                lines.extend(self.folded(&self.placed(place, step, &line)));
+            }
             None if self.verbosity == Verbosity::Quiet => {}
             None => lines.extend(self.told(place, event, state)),
         }

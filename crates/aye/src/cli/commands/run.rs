@@ -18,7 +18,7 @@ use super::background::tell;
 use super::drive::{AskMode, drive, warn};
 use super::given;
 use super::missing::{self, Resolved};
-use super::output::{print, print_json};
+use super::output::{print_json, print_words};
 use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
@@ -121,7 +121,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         let plan = context.plan(&prepared)?;
         match context.json {
             true => print_json(&plan)?,
-            false => print(&plan_view(&plan, context.paint_out))?,
+            false => print_words(&plan_view(&plan, context.paint_out))?,
         }
         return Ok(0);
     }

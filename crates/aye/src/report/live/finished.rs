@@ -29,7 +29,8 @@ impl<W: Write> LiveReport<'_, W> {
             .chain(remarks.map(|remark| escape_control(remark)))
             .collect();
         // The answer has a row of its own, which says more.
-        let is_answer = lane.current.is_none() && lane.answered.as_ref() == Some(&done.step);
+        let is_question = lane.current.as_ref().is_none_or(|current| current.asks);
+        let is_answer = is_question && lane.answered.as_ref() == Some(&done.step);
         if is_answer && said.is_empty() {
             return Vec::new();
         }

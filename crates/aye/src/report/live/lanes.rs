@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepStatus};
+use aye_core::question::Question;
+use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 
 use crate::paint::{Glyph, Paint, escape_control_line};
@@ -67,6 +69,8 @@ pub(super) struct Current {
     pub(super) since: Timestamp,
     pub(super) attempt: u32,
     pub(super) nested: Option<Progress>,
+    /// It is a question, whose answer has a row of its own.
+    pub(super) asks: bool,
     /// It waits for a slot.
     pub(super) queued: bool,
     /// It is tried again at this moment.
@@ -161,8 +165,7 @@ impl Lanes {
             }
             EventKind::ConcurrencyAcquired { .. } => lane.waits = None,
             EventKind::ConfirmationRequired(question) => {
-                let message = first_words(&question.message);
-                lane.asks = Some(OpenQuestion { step: question.step.clone(), message });
+                lane.asks = Some(OpenQuestion::new(question));
             }
             EventKind::ConfirmationAnswered(answered) if answered.refused.is_none() => {
                 lane.answered = lane.asks.take().map(|asked| asked.step);
@@ -232,12 +235,26 @@ impl Lanes {
             done: 0,
             began: state.started_at,
             current: Current::resumed(state, paint),
-            asks: None,
+            asks: OpenQuestion::of(state),
             waits: waits(state),
             answered: None,
             output: KeptOutput::default(),
             failure_shown: false,
             last_text: String::new(),
+        }
+    }
+}
+
+impl OpenQuestion {
+    fn new(question: &Question) -> Self {
+        Self { step: question.step.clone(), message: first_words(&question.message) }
+    }
+
+    /// What a run asked before someone took it up.
+    fn of(state: &State) -> Option<Self> {
+        match &state.phase {
+            Phase::Asking { question, .. } => Some(Self::new(question)),
+            _ => None,
         }
     }
 }
@@ -262,6 +279,7 @@ impl Current {
             since,
             attempt: 1,
             nested: None,
+            asks: false,
             queued: false,
             retry_at: None,
         }
@@ -279,6 +297,7 @@ impl Current {
         let text = said.map(|said| first_line(said, paint)).unwrap_or_default();
         Self {
             attempt: started.attempt,
+            asks: matches!(started.kind, StepKind::Confirm | StepKind::Choose | StepKind::Input),
             nested: started.nested.then_some(nested),
             ..Self::of(&started.step, text, at)
         }

@@ -55,6 +55,8 @@ impl Plan {
     /// The columns that the longest name takes.
     pub(super) fn longest_name(&self, flow: &Flow) -> usize {
         let names = flow.nodes.iter().map(|node| term::width(&node.step.name.value));
+        let has_finally = flow.body().len() < flow.nodes.len();
+        let names = names.chain(has_finally.then_some("finally".len()));
         names.max().unwrap_or(0).max(self.longest_item)
     }
 
@@ -62,6 +64,14 @@ impl Plan {
     pub(super) fn count(&self, flow: &Flow) -> Option<usize> {
         match (&flow.skill.body, &self.range) {
             (Body::States { .. }, _) | (_, Some(Range::Only(_))) => None,
+            // What was not entered by now is not reached any more.
+            (Body::Steps(_), _) if self.finishing => {
+                let nodes = flow.nodes.iter().enumerate();
+                let counts = nodes.filter(|(at, node)| {
+                    flow.is_in_finally(*at) || self.seen.contains(&node.step.name.value)
+                });
+                Some(counts.count())
+            }
             (Body::Steps(_), Some(Range::From(step))) => Some(flow.nodes.len() - flow.find(step)?),
             (Body::Steps(_), None) => Some(flow.nodes.len()),
         }

@@ -78,7 +78,7 @@ fn it_has_its_time_after_a_crash_too() {
     killed(waiting(&place));
     let mut terminal = Terminal::aye(&place, &["resume", "last"]);
     for item in ["first", "second", "third"] {
-        terminal.wait_for(&format!("Do {item}?")).keys("y");
+        terminal.wait_for(&format!("│  Do {item}?")).keys("y");
     }
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
     assert_eq!(done(&place), ["first", "second", "third"]);

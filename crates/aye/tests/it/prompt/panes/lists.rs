@@ -1,9 +1,8 @@
 //! Lists: runs, figures of a skill, and the inbox that stays open.
 
 use insta::assert_snapshot;
-use regex_lite::Regex;
 
-use super::{SIZES, panes_after, settled};
+use super::{SIZES, panes_after, replaced, settled};
 use crate::cli::harness::Place;
 use crate::prompt::pty::Terminal;
 
@@ -48,12 +47,6 @@ fn shown(args: &[&str]) -> String {
 }
 
 /// How long something took moves what follows it, and what is cut.
-fn replaced(pane: &str, patterns: &[(&str, &str)]) -> String {
-    patterns.iter().fold(pane.to_owned(), |pane, (pattern, with)| {
-        Regex::new(pattern).unwrap().replace_all(&pane, *with).into_owned()
-    })
-}
-
 #[test]
 fn runs_are_listed() {
     let pane = replaced(

@@ -4,10 +4,14 @@
 //! a file, an open question, the end) and compares the whole pane, what has
 //! scrolled off its top included.
 
+mod again;
+mod finally;
 mod following;
+mod forms;
 mod inside;
 mod lists;
 mod output;
+mod planned;
 mod questions;
 mod record;
 mod run;
@@ -130,6 +134,13 @@ fn settled(pane: &str, columns: u16) -> String {
         line
     };
     pane.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A pane with more that differs from run to run replaced.
+fn replaced(pane: &str, patterns: &[(&str, &str)]) -> String {
+    patterns.iter().fold(pane.to_owned(), |pane, (pattern, with)| {
+        Regex::new(pattern).unwrap().replace_all(&pane, *with).into_owned()
+    })
 }
 
 fn user() -> String {

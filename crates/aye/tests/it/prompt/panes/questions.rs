@@ -227,3 +227,119 @@ steps:
     ╰─ ↑↓ · Enter · ? details · Esc aborts
     ");
 }
+
+const EACH: &str = "
+name: restart
+steps:
+- {name: plan, shell: echo 3}
+- name: restart
+  foreach: [web-1, web-2, web-3]
+  parallel: 3
+  steps:
+  - {name: check, shell: 'echo {{ item }} serves 12 people'}
+  - name: stop
+    confirmation: {message: 'Stop `{{ item }}`?', timeout: 0}
+    command: echo
+    args: [stopped, '{{ item }}']
+- {name: tell, shell: 'true'}
+";
+
+#[test]
+fn several_are_asked_one_at_a_time_with_their_item() {
+    let pane = panes(&[("s.yaml", EACH)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["1 of 3", "[y/N]"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3                                                      1.0s
+    ▸ restart  3 items
+    ╭─ restart · restart[web-1] · stop
+    │
+    │  Stop web-1?
+    │
+    │  command: echo stopped web-1
+    │
+    ├─ Proceed? [y/N]
+    ╰─ 1 of 3 · ? details · Esc declines
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3                                                                           1.0s
+    ▸ restart  3 items
+    ╭─ restart · restart[web-1] · stop
+    │
+    │  Stop web-1?
+    │
+    │  command: echo stopped web-1
+    │
+    ├─ Proceed? [y/N]
+    ╰─ 1 of 3 · ? details · Esc declines
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3              1.0s
+    ▸ restart  3 items
+    ╭─ restart · restart[web-1] · stop
+    │
+    │  Stop web-1?
+    │
+    │  command: echo stopped web-1
+    │
+    ├─ Proceed? [y/N]
+    ╰─ 1 of 3 · ? details · Esc declines
+    ");
+    let pane = panes(&[("s.yaml", EACH)], &["run", "s.yaml"], |pane| {
+        pane.shows(&["1 of 3", "[y/N]"]).keys("y").shows(&["✓ web-1", "2 of 3"]).keys("y");
+        pane.shows(&["✓ web-2", "3 of 3"]).keys("y").ends(0);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3                                                      1.0s
+    ▸ restart  3 items
+      ● web-1 › stop  Stop `web-1`?  Proceed  answered by ada through terminal
+                      (local) after 1.0s
+      ✓ web-1  2 steps                                                         1.0s
+      ● web-2 › stop  Stop `web-2`?  Proceed  answered by ada through terminal
+                      (local) after 1.0s
+      ✓ web-2  2 steps                                                         1.0s
+      ● web-3 › stop  Stop `web-3`?  Proceed  answered by ada through terminal
+                      (local) after 1.0s
+      ✓ web-3  2 steps                                                         1.0s
+    ✓ restart  3 items                                                         1.0s
+    ✓ tell     true                                                            1.0s
+    ✓ restart completed in 1.0s  3 steps done
+    === 120x40
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3                                                                           1.0s
+    ▸ restart  3 items
+      ● web-1 › stop  Stop `web-1`?  Proceed  answered by ada through terminal (local) after 1.0s
+      ✓ web-1  2 steps                                                                              1.0s
+      ● web-2 › stop  Stop `web-2`?  Proceed  answered by ada through terminal (local) after 1.0s
+      ✓ web-2  2 steps                                                                              1.0s
+      ● web-3 › stop  Stop `web-3`?  Proceed  answered by ada through terminal (local) after 1.0s
+      ✓ web-3  2 steps                                                                              1.0s
+    ✓ restart  3 items                                                                              1.0s
+    ✓ tell     true                                                                                 1.0s
+    ✓ restart completed in 1.0s  3 steps done
+    === 40x24
+    restart  run k3f9x2m7q1
+    ✓ plan     echo 3 → 3              1.0s
+    ▸ restart  3 items
+      ● web-1 › stop  Stop `web-1`?  Proceed
+        answered by ada through terminal
+        (local) after 1.0s
+      ✓ web-1  2 steps                 1.0s
+      ● web-2 › stop  Stop `web-2`?  Proceed
+        answered by ada through terminal
+        (local) after 1.0s
+      ✓ web-2  2 steps                 1.0s
+      ● web-3 › stop  Stop `web-3`?  Proceed
+        answered by ada through terminal
+        (local) after 1.0s
+      ✓ web-3  2 steps                 1.0s
+    ✓ restart  3 items                 1.0s
+    ✓ tell     true                    1.0s
+    ✓ restart completed in 1.0s  3 steps
+      done
+    ");
+}

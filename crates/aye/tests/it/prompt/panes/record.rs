@@ -6,11 +6,12 @@ use super::{SIZES, settled};
 use crate::cli::harness::Place;
 use crate::prompt::pty::Terminal;
 
+/// The exit code is so long that the row of its step breaks at 40 columns, however long it took.
 const SKILL: &str = "
 name: release
 steps:
 - {name: build, shell: seq 3; echo odd >&2}
-- {name: check, on_error: continue, shell: echo 2 of 5 failed >&2; exit 3}
+- {name: check, on_error: continue, shell: echo 2 of 5 failed >&2; exit 103}
 - name: release
   confirmation:
     timeout: 0
@@ -84,8 +85,8 @@ fn a_run_is_shown_with_every_step() {
     === 80x24
     ✓ build    completed    1.0s
         $ seq 3; echo odd >&2
-    ✗ check    failed       1.0s, exit code 3
-        $ echo 2 of 5 failed >&2; exit 3
+    ✗ check    failed       1.0s, exit code 103
+        $ echo 2 of 5 failed >&2; exit 103
         | 2 of 5 failed
     ? release  waiting
     · tell     not reached yet
@@ -100,8 +101,8 @@ fn a_run_is_shown_with_every_step() {
     === 120x40
     ✓ build    completed    1.0s
         $ seq 3; echo odd >&2
-    ✗ check    failed       1.0s, exit code 3
-        $ echo 2 of 5 failed >&2; exit 3
+    ✗ check    failed       1.0s, exit code 103
+        $ echo 2 of 5 failed >&2; exit 103
         | 2 of 5 failed
     ? release  waiting
     · tell     not reached yet
@@ -116,8 +117,9 @@ fn a_run_is_shown_with_every_step() {
     === 40x24
     ✓ build    completed    1.0s
         $ seq 3; echo odd >&2
-    ✗ check    failed       1.0s, exit code 3
-        $ echo 2 of 5 failed >&2; exit 3
+    ✗ check    failed       1.0s, exit code
+               103
+        $ echo 2 of 5 failed >&2; exit 103
         | 2 of 5 failed
     ? release  waiting
     · tell     not reached yet

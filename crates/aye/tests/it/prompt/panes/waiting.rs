@@ -1,8 +1,8 @@
-//! A run that waits for a name that another run has.
+//! A run that waits for a name that another run has, and items that wait for a slot.
 
 use insta::assert_snapshot;
 
-use super::{Pane, panes_after};
+use super::{Pane, panes, panes_after};
 use crate::cli::harness::{Place, until};
 
 const HELD: &str = "
@@ -98,5 +98,58 @@ fn a_run_that_has_waited_says_how_long() {
     ✓ upload  true                     1.0s
     ✓ release completed in 1.0s  2 steps
       done
+    ");
+}
+
+const MANY: &str = "
+name: restart
+steps:
+- name: restart
+  foreach: [web-1, web-2, web-3, web-4]
+  parallel: 4
+  shell: 'echo stopping {{ item }}; while [ ! -e go ]; do sleep 0.02; done'
+- {name: tell, shell: 'true'}
+";
+
+#[test]
+fn items_that_wait_for_a_slot_are_shown_as_waiting() {
+    let files = [("aye.toml", "[run]\nmax_processes = 2\n"), ("s.yaml", MANY)];
+    let pane = panes(&files, &["run", "s.yaml"], |pane| {
+        pane.shows(&["stopping web-1", "stopping web-2", "waiting for a slot"]);
+    });
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ▸ restart  4 items
+      ▸ web-1  echo stopping web-1; while [ ! -e go ]; do sleep 0.02; done     1.0s
+        │ stopping web-1
+      ▸ web-2  echo stopping web-2; while [ ! -e go ]; do sleep 0.02; done     1.0s
+        │ stopping web-2
+      ‖ web-3  waiting for a slot
+      ‖ web-4  waiting for a slot
+    · tell
+    ⠋ 0 of 2 · restart 0 of 4 · 1.0s · 2 running · 2 waiting for a slot
+    === 120x40
+    restart  run k3f9x2m7q1
+    ▸ restart  4 items
+      ▸ web-1  echo stopping web-1; while [ ! -e go ]; do sleep 0.02; done                          1.0s
+        │ stopping web-1
+      ▸ web-2  echo stopping web-2; while [ ! -e go ]; do sleep 0.02; done                          1.0s
+        │ stopping web-2
+      ‖ web-3  waiting for a slot
+      ‖ web-4  waiting for a slot
+    · tell
+    ⠋ 0 of 2 · restart 0 of 4 · 1.0s · 2 running · 2 waiting for a slot · Ctrl-C pauses
+    === 40x24
+    restart  run k3f9x2m7q1
+    ▸ restart  4 items
+      ▸ web-1  echo stopping web-1;…   1.0s
+        │ stopping web-1
+      ▸ web-2  echo stopping web-2;…   1.0s
+        │ stopping web-2
+      ‖ web-3  waiting for a slot
+      ‖ web-4  waiting for a slot
+    · tell
+    ⠋ 0 of 2 · restart 0 of 4 · 1.0s
     ");
 }
