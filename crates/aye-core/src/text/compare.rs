@@ -225,20 +225,38 @@ fn natively(
 }
 
 /// What two values are that differ only in that one has a text where the other has the
-/// number that it reads as: also inside of lists.
+/// number that it reads as: also inside of lists and mappings.
 fn unlike(a: &Value, b: &Value) -> Option<(&'static str, &'static str)> {
-    use ValueKind::{Iterable, Seq};
+    use ValueKind::{Iterable, Map, Seq};
     if reads_as(a, b) || reads_as(b, a) {
         return Some((kind(a), kind(b)));
     }
-    let (Seq | Iterable, Seq | Iterable) = (a.kind(), b.kind()) else { return None };
-    let (Ok(a), Ok(b)) = (a.try_iter(), b.try_iter()) else { return None };
-    let (a, b): (Vec<Value>, Vec<Value>) = (a.collect(), b.collect());
-    if a.len() != b.len() {
+    let items = |value: &Value| value.try_iter().ok().map(Iterator::collect::<Vec<Value>>);
+    let is_map = match (a.kind(), b.kind()) {
+        (Seq | Iterable, Seq | Iterable) => false,
+        (Map, Map) => true,
+        _ => return None,
+    };
+    let (first, second) = (items(a)?, items(b)?);
+    if first.len() != second.len() {
         return None;
     }
+    let pairs: Vec<(Value, Value)> = match is_map {
+        false => first.into_iter().zip(second).collect(),
+        true => {
+            let mut pairs = Vec::with_capacity(2 * first.len());
+            for key in &first {
+                let near = |other: &&Value| !first.contains(other) && unlike(key, other).is_some();
+                let same = second.iter().find(|other| *other == key);
+                let other = same.or_else(|| second.iter().find(near))?;
+                pairs.push((key.clone(), other.clone()));
+                pairs.push((a.get_item(key).ok()?, b.get_item(other).ok()?));
+            }
+            pairs
+        }
+    };
     let mut found = None;
-    for (a, b) in a.iter().zip(&b).filter(|(a, b)| a != b) {
+    for (a, b) in pairs.iter().filter(|(a, b)| a != b) {
         // Whatever else differs, they are not equal.
         found = Some(unlike(a, b)?);
     }

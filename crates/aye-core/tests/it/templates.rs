@@ -383,6 +383,17 @@ fn comparing_what_has_no_order_is_an_error() {
     let inside = "compare values of one type: `x | float`, `x | string`, `x | length`";
     refused("xs == [1, 2]", "`xs == [1, 2]` compares text with a number", inside);
     assert_eq!(said("xs == ['1', '2'] and xs != [1, 3]"), "true");
+    for (compared, kinds) in [
+        ("{'k': v} == {'k': 12}", "text with a number"),
+        ("{'k': 12, 'x': 1} != {'x': 1, 'k': v}", "a number with text"),
+        ("{v: 1} == {12: 1}", "text with a number"),
+        ("[{'k': [v]}] == [{'k': [12]}]", "text with a number"),
+        ("{'k': v} in [{'k': 12}]", "text with a number"),
+    ] {
+        refused(compared, &format!("`{compared}` compares {kinds}"), inside);
+    }
+    assert_eq!(said("{'k': v} != {'k': 13} and {'k': v} == {'k': '12'}"), "true");
+    assert_eq!(said("{'k': v, 'x': 1} != {'k': 12, 'x': 2} and {'k': v} != {'x': 12}"), "true");
     assert_eq!(
         said("'abc' | int > 1"),
         "`int` cannot read `abc` as a number; write `… | int(default=0)` if it may be something else"

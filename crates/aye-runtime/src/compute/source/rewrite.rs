@@ -1,6 +1,7 @@
 //! Changes the few places that plain Python would not understand.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
@@ -111,6 +112,18 @@ fn makes_large(op: Operator, right: &Expr) -> Option<Helper> {
     (!is_small).then_some(helper)
 }
 
+/// Where the sign of a comparison stands between its sides: `not in` is two words.
+fn sign_in(between: &str, op: CmpOp) -> Option<Range<usize>> {
+    let mut words = op.as_str().split(' ');
+    let first = words.next()?;
+    let start = between.find(first)?;
+    let mut end = start + first.len();
+    for word in words {
+        end += between[end..].find(word)? + word.len();
+    }
+    Some(start..end)
+}
+
 struct Edit {
     start: usize,
     end: usize,
@@ -159,23 +172,33 @@ impl Editor<'_> {
         self.insert(end, ")");
     }
 
-    /// `a == b` as `helper("a", "==", "b", a, b)`. A chain keeps Python's rules.
+    /// `a < b <= c` as `helper("a", a, "<", "b", b, "<=", "c", lambda: c)`: what
+    /// follows the first comparison is evaluated only if that holds.
     fn comparison(&mut self, compare: &ExprCompare) -> bool {
-        use CmpOp::{Eq, Gt, GtE, Lt, LtE, NotEq};
-        let ([op @ (Eq | NotEq | Lt | LtE | Gt | GtE)], [right]) =
-            (&*compare.ops, &*compare.comparators)
-        else {
+        let is_identity = |op: &CmpOp| matches!(op, CmpOp::Is | CmpOp::IsNot);
+        if compare.ops.iter().all(is_identity) {
             return false;
-        };
-        let (left, sign) = (&*compare.left, op.as_str());
-        let between = left.end().to_usize()..right.start().to_usize();
-        let Some(at) = self.code[between.clone()].find(sign) else { return false };
-        let [a, b] = [left, right].map(|side| Value::from(&self.code[side.range()]).to_string());
-        let call = format!("{}({a}, \"{sign}\", {b}, ", self.helper(Helper::Compare));
+        }
+        let mut left = &*compare.left;
+        let mut signs = Vec::with_capacity(compare.ops.len());
+        for (op, right) in compare.ops.iter().zip(&*compare.comparators) {
+            let between = left.end().to_usize()..right.start().to_usize();
+            let Some(sign) = sign_in(&self.code[between.clone()], *op) else { return false };
+            signs.push(between.start + sign.start..between.start + sign.end);
+            left = right;
+        }
+        let source = |side: &Expr| Value::from(&self.code[side.range()]).to_string();
+        let first = source(&compare.left);
+        let rights: Vec<String> = compare.comparators.iter().map(source).collect();
+        let call = format!("{}({first}, ", self.helper(Helper::Compare));
         self.insert(compare.start().to_usize(), &call);
-        self.replace(between.start + at, between.start + at + sign.len(), ",");
-        self.visit_expr(left);
-        self.visit_expr(right);
+        self.visit_expr(&compare.left);
+        for (at, (place, right)) in signs.into_iter().zip(&*compare.comparators).enumerate() {
+            let later = if at == 0 { "" } else { " lambda:" };
+            let (sign, source) = (compare.ops[at].as_str(), &rights[at]);
+            self.replace(place.start, place.end, format!(", \"{sign}\", {source},{later}"));
+            self.visit_expr(right);
+        }
         self.insert(compare.end().to_usize(), ")");
         true
     }

@@ -36,6 +36,22 @@ fn a_condition_that_is_more_than_jinja_follows_the_same_rule() {
         ("all(100 > x for x in [v])", "100 > x", "100 > int(x)"),
         ("[x for x in [v + '.0'] if x <= 12]", "x <= 12", "float(x) <= 12"),
         ("[x for x in [v] if f'{x == 12}' == 'True']", "x == 12", "int(x) == 12"),
+        ("[x for x in [v] if x in [11, 12]]", "x in [11, 12]", "int(x) in [11, 12]"),
+        ("all(x not in (12, 13) for x in [v])", "x not in (12, 13)", "int(x) not in (12, 13)"),
+        ("any((x) in range(9, 20) for x in [v])", "x in range(9, 20)", "int(x) in range(9, 20)"),
+        ("any(x in {12: 1} for x in [v])", "x in {12: 1}", "int(x) in {12: 1}"),
+        ("[n for n in [12] if n in [v]]", "n in [v]", "str(n) in [v]"),
+        ("any(12 == x == 12 for x in [v])", "12 == x", "12 == int(x)"),
+        ("any(5 < 6 <= x for x in [v])", "6 <= x", "6 <= int(x)"),
+        ("any('1' < x not in [12] for x in [v])", "x not in [12]", "int(x) not in [12]"),
+        ("any([x] == [12] for x in [v])", "[x] == [12]", "float(x)` or `str(x)"),
+        (
+            "any({'k': x} != {'k': 12} for x in [v])",
+            "{'k': x} != {'k': 12}",
+            "float(x)` or `str(x)",
+        ),
+        ("any((1, x) in [(1, 12)] for x in [v])", "(1, x) in [(1, 12)]", "float(x)` or `str(x)"),
+        ("any({x} == {12} for x in [v])", "{x} == {12}", "float(x)` or `str(x)"),
     ] {
         let place = Place::new();
         place.write("c.yaml", &skill("shell: echo 12", condition));
@@ -54,6 +70,13 @@ fn a_condition_that_is_more_than_jinja_follows_the_same_rule() {
         "all(x != 12 for x in ['none', None, True])",
         "any(10 < int(x) <= 12 for x in [v])",
         "all(len(x) >= 2 and x in [v] for x in [v])",
+        "all(x not in [1, 13, 'a'] and x in iter([1, v]) for x in [v])",
+        "all('1' in x and '3' not in x for x in [v])",
+        "all('a' < 'b' != x is not None for x in [v])",
+        // What follows a comparison that does not hold is not evaluated.
+        "not any(0 < n <= 10 / n for n in [0])",
+        "all([x, 1] != [12, 2] and {'k': x} != {'j': 12} and {'k': x} == {'k': v} for x in [v])",
+        "all(x not in range(5) and 12 in range(20) for x in [v])",
     ] {
         let place = Place::new();
         place.write("c.yaml", &skill("shell: echo 12", condition));
