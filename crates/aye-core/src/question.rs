@@ -1,5 +1,5 @@
 //! Questions as they are asked: what a prompter shows. `answer` has the answers as
-//! they are given, `answer_scope` how far one is remembered.
+//! they are given, `answer_scope` how far one is remembered, `agreement` who has agreed.
 //!
 //! Touches nothing. The machine poses them, prompters show them, and answers come back as
 //! requests.
@@ -10,9 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod agreement;
 mod answer;
 mod answer_scope;
 
+pub use agreement::{Agreement, Objection};
 pub use answer::{Answer, Channel, Edits, FixScope, Namespaces, Origin, Proof};
 pub use answer_scope::AnswerScope;
 
@@ -206,16 +208,6 @@ impl Question {
             || self.not_starter
             || self.reauth
             || self.typed.is_some()
-    }
-
-    /// Whether this person may agree, whatever else a yes takes: who may not has not been
-    /// asked.
-    pub fn may_be_agreed_to_by(&self, name: &str, agreed: &[String], starter: &str) -> bool {
-        let named = match &self.by {
-            By::Anyone | By::Human => true,
-            By::Names(names) => names.iter().any(|one| one == name),
-        };
-        named && !agreed.iter().any(|one| one == name) && !(self.not_starter && name == starter)
     }
 
     /// Whether it holds everything that decides, with nothing left out because it is too

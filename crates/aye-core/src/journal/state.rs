@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
-use crate::question::{Purpose, Question};
+use crate::question::{Agreement, Purpose, Question};
 
 use super::claim::{Claim, Waiting};
 use super::finally::Finally;
@@ -114,6 +114,15 @@ impl State {
     pub fn waits_for_name(&self) -> Option<(&str, &Waiting)> {
         let claim = self.claim.as_ref()?;
         Some((&claim.name, claim.waiting.as_ref()?))
+    }
+
+    /// Who has agreed to the open question so far.
+    pub fn agreement(&self) -> Agreement {
+        let (by, on) = match &self.phase {
+            Phase::Asking { agreed, agreed_on, .. } => (agreed.clone(), agreed_on.clone()),
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => Default::default(),
+        };
+        Agreement { by, on, starter: self.started.starter().to_owned() }
     }
 
     /// What the outside was when someone was asked about the current step.

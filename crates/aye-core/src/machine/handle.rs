@@ -182,16 +182,13 @@ impl Machine {
             }
 
             (
-                Phase::Asking { question: open, agreed, agreed_on, .. },
+                Phase::Asking { question: open, .. },
                 Input::Request(Request::Answer { question, answer, .. }),
             ) => {
                 let answer = self.established(answer);
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
-                        .and_then(|()| {
-                            let starter = self.state.started.starter();
-                            validate_answer(&open, &answer, &agreed, agreed_on.as_ref(), starter)
-                        })
+                        .and_then(|()| validate_answer(&open, &answer, &self.state.agreement()))
                         .and_then(|()| self.weigh_edits(&open, &answer, world))
                         .and_then(|()| match answer.prompter {
                             Channel::Memory if !self.may_recall(&open) => {

@@ -33,22 +33,13 @@ impl Machine {
     /// nothing if it counts without, or not at all.
     pub fn code_wanted(&self, request: &Request, world: &World) -> Option<String> {
         let Request::Answer { question, answer, .. } = request else { return None };
-        let Phase::Asking { question: open, agreed, agreed_on, .. } = &self.state.phase else {
-            return None;
-        };
+        let Phase::Asking { question: open, .. } = &self.state.phase else { return None };
         let answer = Answer { reauth: true, ..self.established(answer.clone()) };
         let counts = open.id == *question
             && open.reauth
             && open.commits(&answer.value)
             && self.in_time(open, world.now).is_ok()
-            && validate_answer(
-                open,
-                &answer,
-                agreed,
-                agreed_on.as_ref(),
-                self.state.started.starter(),
-            )
-            .is_ok();
+            && validate_answer(open, &answer, &self.state.agreement()).is_ok();
         counts.then_some(answer.by)
     }
 }

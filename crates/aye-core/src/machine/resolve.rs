@@ -8,7 +8,7 @@ use crate::event::{
     StepFailed,
 };
 use crate::journal::{Resolution, StepStatus, Unsure};
-use crate::question::{Answer, Channel, Edits, Purpose, Question};
+use crate::question::{Agreement, Answer, Channel, Edits, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
@@ -25,9 +25,10 @@ impl Machine {
         }
         let by = self.state.started.driver.user.clone();
         let answer = Answer::new(question.yes_value()?, by, Channel::Override);
+        let nobody = Agreement { starter: answer.by.clone(), ..Agreement::default() };
         let counts = self
             .in_time(question, world.now)
-            .and_then(|()| validate_answer(question, &answer, &[], None, &answer.by));
+            .and_then(|()| validate_answer(question, &answer, &nobody));
         counts.is_ok().then_some(answer)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::pattern::is_match;
-use crate::question::{Answer, Channel, Question};
+use crate::question::{Agreement, Answer, Channel, Objection, Question};
 use crate::skill::{AskKind, By, ChoiceAction};
 
 use super::refusal::Refusal;
@@ -12,9 +12,7 @@ use super::refusal::Refusal;
 pub(super) fn validate_answer(
     question: &Question,
     answer: &Answer,
-    agreed: &[String],
-    agreed_on: Option<&Value>,
-    starter: &str,
+    agreement: &Agreement,
 ) -> Result<(), Refusal> {
     if answer.digest.as_ref().is_some_and(|digest| *digest != question.digest) {
         return Err(Refusal::Changed);
@@ -25,17 +23,11 @@ pub(super) fn validate_answer(
     if !question.commits(&answer.value) {
         return Ok(());
     }
-    if agreed.contains(&answer.by) {
-        return Err(Refusal::AlreadyAgreed(answer.by.clone()));
-    }
-    if question.not_starter && answer.by == starter {
-        return Err(Refusal::Starter(answer.by.clone()));
-    }
-    // What two people typed in secret cannot be compared afterwards.
-    if let Some(Value::String(first)) = agreed_on
-        && answer.value != *first
-    {
-        return Err(Refusal::Disagrees(first.clone()));
+    match agreement.objection(question, &answer.value, &answer.by) {
+        Some(Objection::Agreed) => return Err(Refusal::AlreadyAgreed(answer.by.clone())),
+        Some(Objection::Starter) => return Err(Refusal::Starter(answer.by.clone())),
+        Some(Objection::Other(first)) => return Err(Refusal::Disagrees(first)),
+        None => {}
     }
     if let Some(typed) = &question.typed
         && answer.typed.as_ref() != Some(typed)

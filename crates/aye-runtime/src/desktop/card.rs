@@ -387,12 +387,14 @@ fn rules(posed: &QuestionContext<'_>) -> Option<Part> {
     if question.destructive && !inside {
         rules.push("It may lead to something that cannot be undone.".to_owned());
     }
-    if question.approvals > 1 {
+    if let Some(people) = question.people_words(posed.run.map(|run| run.started.starter())) {
         let so_far = match posed.agreed {
             [] => String::new(),
             agreed => format!("; so far: {}", agreed.join(", ")),
         };
-        rules.push(format!("{} different people have to agree{so_far}.", question.approvals));
+        let mut letters = people.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        rules.push(format!("{}{}{so_far}.", first.unwrap_or_default(), letters.as_str()));
     }
     if let By::Names(names) = &question.by {
         rules.push(format!("Only {} may answer.", names.join(", ")));

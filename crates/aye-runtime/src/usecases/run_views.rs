@@ -4,7 +4,7 @@ use aye_core::event::{Event, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord};
 use aye_core::nested::Parent;
-use aye_core::question::Question;
+use aye_core::question::{Agreement, Question};
 
 use crate::error::Error;
 use crate::runtime::Runtime;
@@ -30,8 +30,8 @@ pub struct OpenQuestion {
     pub rests: bool,
     /// The runs around it, from the outside in.
     pub around: Vec<Parent>,
-    /// Everyone who has agreed so far, where several people have to.
-    pub agreed: Vec<String>,
+    /// Who has agreed so far, and who started the run, where that decides who may agree.
+    pub agreement: Agreement,
 }
 
 /// Where a run stands, with the oldest question in it that nobody has answered.
@@ -132,9 +132,12 @@ pub(super) fn open_questions_after(
 pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQuestion, Error> {
     let driven = store.is_driven(&row.run)?;
     let question = store.asked(&row.id)?;
-    let several = question.as_ref().is_some_and(|question| question.approvals > 1);
+    let is_for_several = |question: &Question| question.approvals > 1 || question.not_starter;
     Ok(OpenQuestion {
-        agreed: if several { agreed(store, &row)? } else { Vec::new() },
+        agreement: match question.as_ref().is_some_and(is_for_several) {
+            true => agreement(store, &row)?,
+            false => Agreement::default(),
+        },
         question,
         driven,
         rests: !driven && rests(store, &row.run)?,
@@ -144,13 +147,14 @@ pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQ
 }
 
 /// Who has agreed to a question so far.
-fn agreed(store: &dyn Store, row: &QuestionRow) -> Result<Vec<String>, Error> {
+fn agreement(store: &dyn Store, row: &QuestionRow) -> Result<Agreement, Error> {
     // A journal that cannot be read is told where the run is.
     let state = State::fold(&store.events(&row.run, 0)?).ok();
-    Ok(match state.map(|state| state.phase) {
-        Some(Phase::Asking { question, agreed, .. }) if question.id == row.id => agreed,
-        _ => Vec::new(),
-    })
+    let asks = |state: &State| match &state.phase {
+        Phase::Asking { question, .. } => question.id == row.id,
+        Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
+    };
+    Ok(state.filter(asks).map(|state| state.agreement()).unwrap_or_default())
 }
 
 /// Whether a run, or the run around it, rests: its answer takes it up.

@@ -313,6 +313,9 @@ fn who(question: &Question, expired: bool) -> String {
     if question.approvals > 1 {
         who.push_str(&format!("; {} people have to agree (approvals)", question.approvals));
     }
+    if question.not_starter {
+        who.push_str("; not the person who started the run (not_starter)");
+    }
     if question.reauth {
         who.push_str("; with a one-time code (reauth)");
     }

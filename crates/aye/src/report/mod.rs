@@ -14,6 +14,7 @@ mod json;
 mod kept_output;
 mod live;
 mod markdown;
+mod offered;
 mod output_buffer;
 mod plain;
 mod sanitizer;
@@ -33,12 +34,13 @@ pub use fold::fold;
 pub use json::{JsonReport, StepSource, event_json, output_json, result_json};
 pub use live::LiveReport;
 pub use markdown::{markdown, step_markdown};
+pub use offered::Offered;
 pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
 pub use story::{Now, step_story, story};
-pub use summary::{Around, answer_command, given_again, standing, stopped, summary};
+pub use summary::{Around, given_again, standing, stopped, summary};
 pub use timeline::{Decision, decisions, ran_for, stopped_inside};
 
 /// A line with what stands in front of it, the further in the more; the items

@@ -6,8 +6,6 @@ use std::time::Duration;
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
-use aye_core::question::{Purpose, Question};
-use aye_core::skill::AskKind;
 use serde_json::Value;
 
 use crate::paint::{
@@ -17,17 +15,19 @@ use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
 use super::asked::{covered_text, first_words};
+use super::offered::Offered;
 use super::step_line::has_name;
 
-/// What happened, in a few lines.
+/// What happened, in a few lines, for this user.
 pub fn summary(
     state: &State,
     outcome: Outcome,
     inside: Option<u32>,
     lost: &[String],
+    user: &str,
     paint: Paint,
 ) -> String {
-    let around = Around { outer: &state.run, driven: false, waiting: 0, inside, lost };
+    let around = Around { outer: &state.run, driven: false, waiting: 0, inside, lost, user };
     told(state, outcome, around, paint)
 }
 
@@ -49,10 +49,12 @@ pub struct Around<'a> {
     pub inside: Option<u32>,
     /// The secrets that have to be given again to drive it.
     pub lost: &'a [String],
+    /// Who looks at it.
+    pub user: &'a str,
 }
 
 fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
-    let Around { outer, driven, waiting, inside, lost } = around;
+    let Around { outer, driven, waiting, inside, lost, user } = around;
     let again = given_again(lost);
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
@@ -108,8 +110,12 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                         false => format!(" --resume{again}"),
                     };
                     // Nobody would be there to keep a secret.
+                    let offered = Offered::to(user, question, &state.agreement());
                     if driven || !question.secret {
-                        next.push(("answer", answer_command(question) + &go_on));
+                        next.push((
+                            "answer",
+                            offered.command.map_or_else(|why| why, |command| command + &go_on),
+                        ));
                     }
                     let workspace = Some(state.started.workspace.as_str());
                     covered = covered_text(question, run.as_str(), workspace, usize::MAX, paint);
@@ -117,11 +123,16 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     if !driven && !rests {
                         next.push(("wait", format!("aye resume {outer} --detach{again}")));
                     }
-                    let agreed = match (agreed.len(), question.approvals) {
-                        (0, _) => String::new(),
-                        (some, all) => format!(" ({some} of {all} agreed)"),
+                    let some = (!agreed.is_empty())
+                        .then(|| format!("{} of {} agreed", agreed.len(), question.approvals));
+                    let another =
+                        offered.needs_another.then(|| "another person has to agree".to_owned());
+                    let notes: Vec<String> = some.into_iter().chain(another).collect();
+                    let notes = match notes.is_empty() {
+                        true => String::new(),
+                        false => format!(" ({})", notes.join(", ")),
                     };
-                    format!("waits for an answer{agreed}: {}", first_words(&question.message))
+                    format!("waits for an answer{notes}: {}", first_words(&question.message))
                 }
                 Phase::Running { step, nested: true, .. }
                     if waiting > 0
@@ -207,32 +218,6 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
 /// The secrets that the journal does not keep, as they are given again.
 pub fn given_again(lost: &[String]) -> String {
     lost.iter().map(|name| format!(" -i {}=…", shell_word(&escape_control_line(name)))).collect()
-}
-
-/// What to type to answer a question, with all that a yes takes. A text that
-/// has to be typed is asked for.
-pub fn answer_command(question: &Question) -> String {
-    let command = format!("aye answer {}", question.id);
-    match (&question.typed, question.reauth) {
-        (Some(_), _) => command,
-        // Asked for where it is not shown: a command line is kept by the shell.
-        (None, _) if question.secret => command,
-        (None, true) => format!("{command} {} --code CODE", choices_shown(question)),
-        (None, false) => format!("{command} {}", choices_shown(question)),
-    }
-}
-
-/// What can be answered, as one writes it: the first options of many.
-fn choices_shown(question: &Question) -> String {
-    const MOST: usize = 8;
-    let text = (question.kind == AskKind::Input).then(|| "TEXT".to_owned());
-    let options = question.options.iter();
-    // What only begins with its name is not among them.
-    let options =
-        options.filter(|offer| !(question.purpose == Purpose::Recover && offer.value == "edit"));
-    let options = options.take(MOST).map(|offer| shell_word(&escape_control_line(&offer.value)));
-    let more = (question.options.len() > MOST).then(|| "…".to_owned());
-    text.into_iter().chain(options).chain(more).collect::<Vec<_>>().join("|")
 }
 
 /// `waits for run X: it has the name Y`, if it does.

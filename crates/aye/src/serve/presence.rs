@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
 use aye_core::journal::Phase;
+use aye_core::question::Agreement;
 use aye_runtime::people::Right;
 use aye_runtime::prompter::PresenceKind;
 use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, Showing, ShowingProcess};
@@ -70,12 +71,12 @@ fn say(
 fn may_agree(journal: &JournalReader, row: &QuestionRow, name: &str) -> Result<bool, Problem> {
     let Some(asked) = journal.asked(&row.id)? else { return Ok(false) };
     if asked.approvals <= 1 && !asked.not_starter {
-        return Ok(asked.may_be_agreed_to_by(name, &[], ""));
+        return Ok(asked.may_be_agreed_to_by(name, &Agreement::default()));
     }
     // Only the whole run says who has agreed, and who started it.
     let state = journal.state(&row.run)?;
-    let Phase::Asking { question, agreed, .. } = &state.phase else { return Ok(false) };
-    Ok(question.id == row.id && asked.may_be_agreed_to_by(name, agreed, state.started.starter()))
+    let Phase::Asking { question, .. } = &state.phase else { return Ok(false) };
+    Ok(question.id == row.id && asked.may_be_agreed_to_by(name, &state.agreement()))
 }
 
 /// What a client shows, if it is an open question that its person may answer: who

@@ -103,7 +103,8 @@ pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, insid
         return;
     }
     let lost = if well { Vec::new() } else { context.lost_secrets(&state.run) };
-    say(&summary(state, outcome, inside, &lost, context.paint_err));
+    let user = context.driver().user;
+    say(&summary(state, outcome, inside, &lost, &user, context.paint_err));
 }
 
 /// Who looks at a report.

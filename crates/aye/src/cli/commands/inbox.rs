@@ -1,15 +1,14 @@
 //! `aye inbox`.
 //!
-//! Lists the open questions (`offered` says how to answer one); `watch` keeps the list on the
-//! terminal. Touches the journal, through the runtime. The list goes to standard output; an answer
+//! Lists the open questions; `watch` keeps the list on the terminal. Touches the journal, through the runtime. The list goes to standard output; an answer
 //! goes to the run's driver as a request.
 
-mod offered;
 mod watch;
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
+use aye_core::journal::State;
 use aye_core::nested::{Item, Parent};
 use aye_core::question::Question;
 use aye_process::{Signal, Signals};
@@ -21,15 +20,15 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control_line};
 use crate::prompt::markup;
 use crate::prompt::style::Styled;
-use crate::report::{answer_command, covered_text, first_words};
+use crate::report::{Offered, covered_text, first_words};
 use crate::words::{lead_words, place_words};
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
 
+use super::answer::silence;
 use super::output::{print_json, print_json_line, print_words};
 use super::runs::ago;
-use offered::offered;
 
 /// How many lines of a message a list shows; the question itself shows them all.
 const LONGEST: usize = 12;
@@ -77,6 +76,9 @@ pub(super) struct Waiting {
     rests: bool,
     /// How many people have agreed.
     agreed: u32,
+    /// Another person than this user has to agree.
+    #[serde(skip)]
+    needs_another: bool,
     /// All of it, as the journal has it: who may answer, the default, what follows.
     details: Option<Question>,
     /// What to type to answer it, or what else there is to do.
@@ -124,6 +126,7 @@ impl Waiting {
         });
         let all = self.details.as_ref().map_or(1, |question| question.approvals);
         note.extend((self.agreed > 0).then(|| format!("{} of {all} agreed", self.agreed)));
+        note.extend(self.needs_another.then(|| "another person has to agree".to_owned()));
         let left = !self.driven && !self.rests;
         note.extend(left.then(|| "no process drives the run".to_owned()));
         note
@@ -173,10 +176,11 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             kind: row.kind,
             title: asked.as_ref().and_then(|asked| asked.own_title()).map(str::to_owned),
             message: row.message,
+            command: offered.words().to_owned(),
+            needs_another: offered.needs_another,
             answers: offered.values,
             leads: leads.unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
-            command: offered.words,
             details: asked,
             asked: row.asked,
             // The time of the run, or of its `finally`, may be up before its own.
@@ -189,6 +193,24 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
         });
     }
     Ok(waiting)
+}
+
+/// What this user can answer now.
+fn offered(open: &OpenQuestion, user: &str, now: Timestamp) -> Offered {
+    let nothing = |why| Offered { values: Vec::new(), command: Err(why), needs_another: false };
+    let Some(asked) = &open.question else {
+        return nothing(format!("aye answer {} TEXT", open.row.id));
+    };
+    let run = open.around.first().map_or(&open.row.run, |parent| &parent.run);
+    let expired = open.row.deadline.is_some_and(|deadline| deadline <= now);
+    if expired && !open.driven && !asked.default_proceeds() {
+        let taken = silence(asked);
+        return nothing(format!("nobody answered in time, {taken}: aye resume {run}"));
+    }
+    if asked.secret && !open.driven {
+        return nothing(format!("it asks for a secret, where the run is driven: aye resume {run}"));
+    }
+    Offered::to(user, asked, &open.agreement)
 }
 
 fn list(open: &[Waiting], context: &Context) -> String {
@@ -290,8 +312,9 @@ fn covered_lines(one: &Waiting, paint: Paint) -> String {
 }
 
 /// An open question in a few lines, for someone who watches its run.
-pub(super) fn entry(question: &Question, context: &Context) -> String {
+pub(super) fn entry(question: &Question, state: &State, context: &Context) -> String {
     let paint = context.paint_err;
+    let offered = Offered::to(&context.driver().user, question, &state.agreement());
     let run = question.id.run().map(|run| run.to_string()).unwrap_or_default();
     format!(
         "{} {}  {}\n{}  {} {}\n",
@@ -300,7 +323,7 @@ pub(super) fn entry(question: &Question, context: &Context) -> String {
         first_words(&question.message),
         covered_text(question, &run, None, usize::MAX, paint),
         paint.text(Tone::Dim, "answer"),
-        answer_command(question),
+        offered.words(),
     )
 }
 

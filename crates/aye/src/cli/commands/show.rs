@@ -42,7 +42,8 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
         context.journal()?.details(&args.run)?;
     let lost = if driven { Vec::new() } else { context.lost_secrets(&outer) };
     let inside = stopped_inside(&story);
-    let around = Around { outer: &outer, driven, waiting, inside, lost: &lost };
+    let user = context.driver().user;
+    let around = Around { outer: &outer, driven, waiting, inside, lost: &lost, user: &user };
     let process = |run: &RunId, execution| process_of(run, execution);
     let now = Now { time: context.now(), driven, process: &process };
     if let Some(step) = &args.step {

@@ -187,7 +187,7 @@ impl Watch<'_> {
                 continue;
             }
             self.report.pause();
-            let entry = super::inbox::entry(question, context);
+            let entry = super::inbox::entry(question, &seen.state, context);
             crate::cli::say(&(indent(Place { lane, path: &seen.path }, &entry) + "\n"));
         }
     }

@@ -117,6 +117,9 @@ fn who(question: &Question) -> Option<String> {
     if question.approvals > 1 {
         rules.push(format!("{} different people", question.approvals));
     }
+    if question.not_starter {
+        rules.push("not the one who started the run".to_owned());
+    }
     (!rules.is_empty()).then(|| rules.join("; "))
 }
 

@@ -14,8 +14,9 @@ use super::{Look, Part};
 pub(super) fn rules(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let question = posed.question;
     let mut rules = Vec::new();
-    if question.approvals > 1 {
-        let mut rule = format!("{} different people have to agree", question.approvals);
+    let starter = posed.run.map(|run| run.started.starter());
+    if let Some(mut rule) = question.people_words(starter) {
+        rule = escape_control(&rule);
         if !posed.agreed.is_empty() {
             rule.push_str(&format!("; so far: {}", escape_control(&posed.agreed.join(", "))));
         }

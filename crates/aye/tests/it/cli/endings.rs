@@ -141,6 +141,42 @@ fn the_inbox_offers_no_answer_that_somebody_else_has_to_give() {
     assert_eq!(place.aye(&["inbox", "--json"]).ok().json()[0]["answers"], serde_json::json!([]));
 }
 
+/// Who started the run, where another person has to agree: inbox, pause and prompt say so.
+#[test]
+fn who_started_the_run_is_offered_no_yes_where_another_has_to_agree() {
+    let place = gate("timeout: 0, approvals: { count: 1, not_starter: true }");
+    let id = format!("{}-1", place.last());
+    let listed = place.aye(&["inbox"]).ok().stdout;
+    let paused = place.aye(&["resume", "last", "--no-input"]);
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let command = format!("aye answer {id} cancel");
+    let waits = "gate waits for an answer (another person has to agree): Ship it?";
+    assert_says(&[
+        (&listed, &["no time limit, another person has to agree", &command]),
+        (&paused.stderr, &[waits, &command]),
+        (&shown, &[waits, &command]),
+    ]);
+    for text in [&listed, &paused.stderr, &shown] {
+        assert!(!text.contains("proceed"), "{text}");
+    }
+    let answers = &place.aye(&["inbox", "--json"]).ok().json()[0]["answers"];
+    assert_eq!(*answers, serde_json::json!(["cancel"]));
+    let refused = place.aye(&["answer", &id, "proceed"]);
+    assert!(refused.stderr.contains("another person has to agree"), "{}", refused.all());
+}
+
+/// A text that has to be typed is typed at the prompt: a word alone would be refused.
+#[test]
+fn programs_are_offered_no_yes_that_has_to_be_typed() {
+    let place = gate("timeout: 0, type_to_confirm: ship it");
+    let id = format!("{}-1", place.last());
+    let listed = place.aye(&["inbox"]).ok().stdout;
+    assert!(listed.contains(&format!("  aye answer {id}\n")), "{listed}");
+    let answers = &place.aye(&["inbox", "--json"]).ok().json()[0]["answers"];
+    assert_eq!(*answers, serde_json::json!(["cancel"]));
+    assert_eq!(place.aye(&["answer", &id, "proceed", "--no-input"]).code, 1);
+}
+
 /// `edit` needs more than its name, so it is not among what can be typed.
 #[test]
 fn the_inbox_offers_no_answer_that_says_nothing_alone() {

@@ -207,6 +207,20 @@ fn what_has_to_be_typed() {
 }
 
 #[test]
+fn another_person_has_to_agree() {
+    let mut question = confirm();
+    question.not_starter = true;
+    assert_snapshot!(shown(&question, &[], look(40, 12)), @r"
+    ╭─ Production release
+    │  Release `abc123` to **production**?
+    ├─ another person has to agree, not the
+    │    one who started the run
+    ├─ Proceed? [y/N]
+    ╰─ ? details · Esc cancels
+    ");
+}
+
+#[test]
 fn details() {
     let mut question = confirm();
     question.follows = Some("./deploy --to production 'with a space'".into());

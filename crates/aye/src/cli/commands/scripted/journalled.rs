@@ -83,7 +83,7 @@ impl Report for InboxReport<'_> {
             && self.says
             && !state.yes
         {
-            say(&entry(question, self.context));
+            say(&entry(question, state, self.context));
         }
     }
 

@@ -93,7 +93,7 @@ function byWords(question) {
 
 function approvalWords(question, run) {
   const wanted = question.approvals ?? 1;
-  if (wanted <= 1) return "";
+  if (wanted <= 1) return question.not_starter ? "another person has to agree, not the starter" : "";
   const agreed = run?.questions.get(question.id)?.agreed ?? question.agreed ?? [];
   const names = agreed.map((one) => plain(one.by)).join(", ");
   return `${wanted - question.missing} of ${wanted} agreed${names ? ` (${names})` : ""}${question.not_starter ? ", not the starter" : ""}`;
