@@ -175,6 +175,12 @@ impl<'a> Visitor<'a> for Analysis {
                 };
                 self.passing.extend(names(&each.target));
             }
+            // `total += 1` reads the name, although the tree says that it is only set.
+            Stmt::AugAssign(assign) => {
+                if let Expr::Name(name) = &*assign.target {
+                    self.read(name.id.as_str());
+                }
+            }
             Stmt::Raise(_) | Stmt::Assert(_) => self.is_guard = true,
             _ => {}
         }

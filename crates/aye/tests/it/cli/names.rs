@@ -377,11 +377,21 @@ steps:
     compute: |
       plan = plan + 1
       result = plan
-outputs: [{ name: more }]
+  - name: added
+    python: true
+    compute: |
+      plan += 2
+      def add():
+          global more
+          more += 10
+          return more
+      result = [plan, add()]
+outputs: [{ name: more }, { name: added }]
 ";
     place.write("real.yaml", skill);
     let ran = place.aye(&["run", "real.yaml"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     let shown = place.aye(&["show", "last", "--json"]).ok().json();
     assert_eq!(shown["outputs"]["more"], 2, "{shown}");
+    assert_eq!(shown["outputs"]["added"], serde_json::json!([3, 12]), "{shown}");
 }
