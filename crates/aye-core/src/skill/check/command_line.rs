@@ -27,7 +27,7 @@ impl Checker<'_> {
             .label(program.span, format!("no program is called {}", quote(program)));
         let apart = words(program).filter(|words| words.len() <= MOST_WORDS);
         // A path may hold spaces.
-        let certain = apart.as_ref().filter(|_| beside.is_empty() && !program.contains('/'));
+        let certain = apart.as_ref().filter(|_| !program.contains('/'));
         let exact = certain.and_then(|words| {
             let words: Vec<String> = words.iter().map(|word| in_list(word)).collect();
             self.apart(id, words.split_first()?)

@@ -22,6 +22,7 @@ impl Checker<'_> {
                     let on = matches!(self.tree.text(value)?, "true" | "yes" | "on");
                     on.then(|| self.instead(id, key, "on_error", "on_error: continue")).flatten()
                 }
+                "on" if known.contains(&"transitions") => self.outcomes(id, key),
                 // The time left is always shown.
                 "showProgress" | "show_progress" | "progressInterval"
                     if known.contains(&"ai_assist") =>
@@ -82,6 +83,9 @@ impl Checker<'_> {
         let (_, value) = self.tree.entry(id, key)?;
         let put = |text: String| Some(vec![Edit { span: self.span(value), text }]);
         match (key, &self.tree.node(value).kind) {
+            ("inputs" | "outputs", Kind::Mapping(entries)) if self.is_between_brackets(value) => {
+                put(format!("[{}]", self.listed_in_brackets(entries, key)?))
+            }
             ("inputs" | "outputs", Kind::Mapping(entries)) => self.listed(entries, key),
             ("output", Kind::List(_)) => self.only_result(id, key),
             ("command", Kind::List(_)) => {
@@ -116,17 +120,53 @@ impl Checker<'_> {
         }
     }
 
-    /// A program and its arguments in place of `command`.
+    /// A program and its arguments in place of `command`; arguments that are there follow.
     pub(super) fn apart(
         &self,
         id: NodeId,
         (program, args): (&String, &[String]),
     ) -> Option<Vec<Edit>> {
+        if let Some((_, given)) = self.tree.entry(id, "args") {
+            let (_, command) = self.tree.entry(id, "command")?;
+            let Kind::List(items) = &self.tree.node(given).kind else { return None };
+            let start = self.span(given).start;
+            let (at, text) = match self.is_between_brackets(given) {
+                true if items.is_empty() => (start + 1, args.join(", ")),
+                true => (start + 1, format!("{}, ", args.join(", "))),
+                false => (start, args.iter().map(|word| format!("- {word}\n")).collect()),
+            };
+            let mut edits = vec![
+                Edit { span: self.span(command), text: program.clone() },
+                Edit { span: Span { start: at, end: at }, text },
+            ];
+            edits.sort_by_key(|edit| edit.span.start);
+            return Some(edits);
+        }
+        let next = if self.is_between_brackets(id) { ", " } else { "\n" };
         let text = match args {
             [] => format!("command: {program}"),
-            args => format!("command: {program}\nargs: [{}]", args.join(", ")),
+            args => format!("command: {program}{next}args: [{}]", args.join(", ")),
         };
         self.instead(id, "command", "args", &text)
+    }
+
+    /// Whether a list or a mapping stands between brackets, where lines mean nothing.
+    fn is_between_brackets(&self, id: NodeId) -> bool {
+        self.source.get(self.span(id).start..).is_some_and(|rest| rest.starts_with(['[', '{']))
+    }
+
+    /// `on:` as `transitions:`, where it names outcomes and not events.
+    fn outcomes(&self, id: NodeId, key: &str) -> Option<Vec<Edit>> {
+        let (name, value) = self.tree.entry(id, key)?;
+        let Kind::Mapping(entries) = &self.tree.node(value).kind else { return None };
+        let is_outcome = |word: &str| {
+            matches!(word, "success" | "failure" | "timeout" | "declined")
+                || word.parse::<u8>().is_ok()
+        };
+        let outcomes = entries.iter().all(|(key, _)| self.tree.text(*key).is_some_and(is_outcome));
+        let free = self.tree.entry(id, "transitions").is_none();
+        (outcomes && free && !entries.is_empty())
+            .then(|| vec![Edit { span: self.span(name), text: "transitions".to_owned() }])
     }
 
     /// `outputs: [x]` at a step.
@@ -189,6 +229,25 @@ impl Checker<'_> {
             is_word(word).then(|| Edit { span, text: format!("- name: {word}{below}") })
         };
         entries.iter().map(edit).collect()
+    }
+
+    /// The same between brackets: `{ x: { type: string } }` as `{ name: x, type: string }`.
+    fn listed_in_brackets(&self, entries: &[(NodeId, NodeId)], key: &str) -> Option<String> {
+        let item = |&(name, value): &(NodeId, NodeId)| {
+            let word = self.tree.text(name).filter(|word| is_word(word))?;
+            let Span { start, end } = self.span(value);
+            let text = self.source.get(start..end)?.trim();
+            let more = match &self.tree.node(value).kind {
+                Kind::Mapping(_) => text.strip_prefix('{')?.strip_suffix('}')?.trim().to_owned(),
+                Kind::Scalar(_) | Kind::List(_) if key == "outputs" && !text.is_empty() => {
+                    format!("value: {text}")
+                }
+                _ => return None,
+            };
+            let next = if more.is_empty() { "" } else { ", " };
+            Some(format!("{{ name: {word}{next}{more} }}"))
+        };
+        Some(entries.iter().map(item).collect::<Option<Vec<String>>>()?.join(", "))
     }
 }
 

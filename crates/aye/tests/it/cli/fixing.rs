@@ -132,13 +132,33 @@ fn what_a_hint_says_exactly_is_done() {
             "  - name: a\n    command: git\n    stdin: 'null' # why\n",
             "  - name: a\n    command: git\n    stdin: 'null' # why\n",
         ),
-        // Not certain: two results, a path that may hold a space, braces without room for lines.
+        // Between braces, and beside arguments that are there.
+        (
+            "  - { name: a, command: git log -1 }\n",
+            "  - { name: a, command: git, args: [log, -1] }\n",
+        ),
+        (
+            "  - { name: a, command: git commit, args: [-m, 'a b'] } # why\n",
+            "  - { name: a, command: git, args: [commit, -m, 'a b'] } # why\n",
+        ),
+        (
+            "  - { name: a, args: [], command: git log -1 }\n",
+            "  - { name: a, args: [log, -1], command: git }\n",
+        ),
+        (
+            "  - name: a\n    command: git commit -q # c\n    args:\n      # what it says\n      - -m\n      - x\n",
+            "  - name: a\n    command: git # c\n    args:\n      # what it says\n      - commit\n      - -q\n      - -m\n      - x\n",
+        ),
+        // Not certain: two results, a path that may hold a space.
         (
             "  - { name: a, command: git, outputs: [x, y] }\n",
             "  - { name: a, command: git, outputs: [x, y] }\n",
         ),
         ("  - { name: a, command: ./my tool }\n", "  - { name: a, command: ./my tool }\n"),
-        ("  - { name: a, command: git log }\n", "  - { name: a, command: git log }\n"),
+        (
+            "  - { name: a, command: ./my tool, args: [x] }\n",
+            "  - { name: a, command: ./my tool, args: [x] }\n",
+        ),
     ] {
         let place = Place::new();
         let file = place.write("s.yaml", &format!("name: s\nsteps:\n{before}"));
@@ -146,6 +166,29 @@ fn what_a_hint_says_exactly_is_done() {
         let read = std::fs::read_to_string(&file).unwrap();
         assert_eq!(read, format!("name: s\nsteps:\n{after}"));
     }
+}
+
+#[test]
+fn what_stands_between_braces_is_put_right_there() {
+    let place = Place::new();
+    let text = "\
+name: s
+inputs: { path: { type: string, default: x }, force: {} }
+states:
+  a: { command: echo, on: { success: b, 3: b } } # outcomes
+  b: { command: echo, args: ['{{ inputs.path }}'], on: { CLICK: a } } # an event
+outputs: { found: '{{ a }}' }
+";
+    let file = place.write("s.yaml", text);
+    place.aye(&["check", "s.yaml", "--fix", "--yes"]);
+    let fixed = text
+        .replace("on: { success", "transitions: { success")
+        .replace(
+            "{ path: { type: string, default: x }, force: {} }",
+            "[{ name: path, type: string, default: x }, { name: force }]",
+        )
+        .replace("{ found: '{{ a }}' }", "[{ name: found, value: '{{ a }}' }]");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), fixed);
 }
 
 #[test]
