@@ -361,6 +361,13 @@ fn hint(message: &str, written: &str, key: &str, table: &str) -> Option<String> 
         if key == "skills" {
             return Some("it goes at the top of the file, before the first `[table]`".to_owned());
         }
+        // Two tables have a time-out of their own.
+        if key == "timeout" {
+            let steps = if table == "[run]" { "" } else { " under `[run]`" };
+            return Some(format!(
+                "write `step_timeout`{steps} for steps, or `timeout` under `[ask]` for questions"
+            ));
+        }
         let (table, _) = TABLES.iter().find(|(_, keys)| keys.contains(&key))?;
         return Some(format!("it belongs under `[{table}]`"));
     }

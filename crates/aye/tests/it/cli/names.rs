@@ -297,6 +297,14 @@ fn settings_in_the_wrong_place_get_the_right_hint() {
         ("[tools]\nmax_processes = 3\n", "it belongs under `[run]`"),
         ("[run]\nmax_processes = \"4\"\n", "expected a whole number"),
         ("[heal]\nname = \"x\"\n", "write `[[heal]]`, once for each"),
+        (
+            "[run]\ntimeout = \"5m\"\n",
+            "write `step_timeout` for steps, or `timeout` under `[ask]` for questions",
+        ),
+        (
+            "timeout = \"5m\"\n",
+            "write `step_timeout` under `[run]` for steps, or `timeout` under `[ask]`",
+        ),
         ("[policy]\nallow = [\"^git .*\"]\n", "`*` stands for any characters but `/`"),
     ]
     .map(|(settings, said)| {
