@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,31 @@ impl Span {
     /// Whether another place is inside of this one.
     pub fn holds(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// Where the lines of a file begin.
+///
+/// All are equal, as values are wherever they stand.
+#[derive(Debug, Clone, Default)]
+pub struct LineStarts(Arc<[usize]>);
+
+impl LineStarts {
+    /// Those of this text.
+    pub fn of(text: &str) -> Self {
+        let next = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self(std::iter::once(0).chain(next).collect())
+    }
+
+    /// The line, from 1, of a place; `None` if there is no file.
+    pub fn line(&self, place: Span) -> Option<usize> {
+        Some(self.0.partition_point(|start| *start <= place.start)).filter(|line| *line > 0)
+    }
+}
+
+impl PartialEq for LineStarts {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::skill::{Action, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
-use crate::span::{Span, Spanned};
+use crate::span::{LineStarts, Span, Spanned};
 
 use super::linearize::{append_finally, in_order, with_guards};
 
@@ -154,6 +154,7 @@ impl Flow {
         let step = Step::bare(spanned(Self::CALL), Span::default(), action);
         Self::compile(Skill {
             span: Span::default(),
+            lines: LineStarts::default(),
             name,
             description: None,
             version: None,

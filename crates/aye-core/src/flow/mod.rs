@@ -26,4 +26,5 @@ pub use left_out::LeftOut;
 pub use lint::{UNKNOWN_NAME, lint};
 pub(crate) use reading::{reads, reads_outcome};
 pub use route::Route;
+pub(crate) use texts::failing_text;
 pub use texts::{each_string, results_of};

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::skill::{Action, Ask, GuardCheck, Step, Template};
 
 use crate::span::Span;
+use crate::text::{self, Scope, TextError};
 
 /// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,26 @@ pub(super) fn each_text(
     if let Some(ask) = &step.confirmation {
         each_in_ask(ask, look);
     }
+}
+
+/// Where the text of a step stands that fails like this.
+pub(crate) fn failing_text(step: &Step, error: &TextError, scope: &Scope) -> Option<Span> {
+    let mut found = None;
+    each_text(step, &BTreeSet::new(), &mut |template, kind, local| {
+        // What an item has is known there alone.
+        if found.is_some() || !local.is_empty() {
+            return;
+        }
+        let failed = match kind {
+            Kind::Template | Kind::Prose => text::render(template, scope).err(),
+            Kind::Condition => text::holds(template, scope).err(),
+            Kind::Code => None,
+        };
+        if failed.is_some_and(|failed| failed.message == error.message) {
+            found = Some(template.span);
+        }
+    });
+    found
 }
 
 /// Steps and those that belong to them, in order.

@@ -9,10 +9,11 @@ use crate::event::{
     BadOutcome, Event, EventKind, FailReason, RetryReason, SkipReason, StepCompleted, StepFailed,
     StepStarted,
 };
-use crate::flow::NodeId;
+use crate::flow::{NodeId, failing_text};
 use crate::journal::StepRecord;
 use crate::question::Purpose;
 use crate::skill::{Action, Ask, By, OnError, Step};
+use crate::span::Span;
 use crate::text::{self, TextError, World};
 
 use super::finish::failed;
@@ -328,6 +329,16 @@ impl Machine {
         self.put(posed, Vec::new(), (name, "question"), world, events);
     }
 
+    /// `\n  at skill.yaml:7`: where a text stands that is wrong; below what is wrong, as the
+    /// place of a block is.
+    pub(super) fn at(&self, span: Span) -> String {
+        let file = &self.state.started.file;
+        match self.flow.skill.lines.line(span) {
+            Some(line) if !file.is_empty() => format!("\n  at {file}:{line}"),
+            Some(_) | None => String::new(),
+        }
+    }
+
     /// Something in the step could not be rendered: nothing of it runs.
     pub(super) fn cannot_start(
         &mut self,
@@ -343,9 +354,15 @@ impl Machine {
             let question = matches!(about.action, Action::Ask(_)) || part == "confirmation";
             question && about.on_error == Some(OnError::Continue)
         });
+        let place = about.and_then(|about| {
+            let condition = about.condition.as_ref().filter(|_| part == "condition");
+            let found = || failing_text(about, error, &self.scope_of(&step, world));
+            Some(self.at(condition.map(|text| text.span).or_else(found)?))
+        });
+        let message = self.secrets.mask(&format!("{part}: {error}"));
         let failed = StepFailed {
             code: Some(error.code.clone()),
-            message: self.secrets.mask(&format!("{part}: {error}")),
+            message: message + &place.unwrap_or_default(),
             hint: error.hint.as_ref().map(|hint| self.secrets.mask(hint)),
             guarded: asks,
             ..failed(step, 0, BadOutcome::Failure)

@@ -58,7 +58,10 @@ impl Machine {
                     let plain = || format!("`{}` does not hold", condition.trim());
                     Some(said(guard.message.as_ref(), &scope).unwrap_or_else(plain))
                 }
-                Err(error) => Some(format!("`{}`: {error}", condition.trim())),
+                Err(error) => {
+                    let place = self.at(condition.span);
+                    Some(format!("`{}`: {error}{place}", condition.trim()))
+                }
             }
         })
     }

@@ -212,7 +212,8 @@ impl Machine {
                         outputs.insert(output.name.value.clone(), self.secrets.mask_value(&value));
                     }
                     Err(error) => {
-                        let message = format!("output `{}`: {error}", output.name.value);
+                        let place = self.at(output.span);
+                        let message = format!("output `{}`: {error}{place}", output.name.value);
                         let why = FailReason::Output;
                         return self.fail_run(why, &message, None, state, world, events);
                     }

@@ -42,7 +42,7 @@ use crate::skill::Template;
 use crate::skill::document::{instead_of, other_word};
 use crate::skill::duration::{Period, parse_duration};
 use crate::skill::size::{Size, parse_size};
-use crate::span::{Span, Spanned};
+use crate::span::{LineStarts, Span, Spanned};
 use crate::yaml::decode::{Fault, Problem, Raw, Text, decode};
 use crate::yaml::{NodeId, Tree};
 use problem::Place;
@@ -56,6 +56,7 @@ pub(super) struct Checker<'t> {
     tree: &'t Tree,
     /// The text of the file.
     source: &'t str,
+    lines: LineStarts,
     /// Keys that are there under a wrong name, by the node they belong to; an
     /// empty one for a name that says nothing. They are not missing too.
     misspelt: HashMap<NodeId, Vec<&'static str>>,
@@ -73,6 +74,7 @@ impl<'t> Checker<'t> {
         Self {
             tree,
             source,
+            lines: LineStarts::of(source),
             misspelt: HashMap::new(),
             declared: Vec::new(),
             report: Report::new(found),

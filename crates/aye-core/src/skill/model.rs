@@ -13,7 +13,7 @@ use crate::kept_output::KeptOutput;
 use crate::skill::{HealRule, SecretSource};
 use crate::step_kind::StepKind;
 
-use crate::span::{Span, Spanned};
+use crate::span::{LineStarts, Span, Spanned};
 
 /// One skill, in either form.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Skill {
     pub name: Spanned<String>,
     /// The whole skill in the file.
     pub span: Span,
+    /// Where the lines of the file begin.
+    pub lines: LineStarts,
     /// What it does, for listings.
     pub description: Option<String>,
     /// The author's own version text.

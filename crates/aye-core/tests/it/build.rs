@@ -158,6 +158,7 @@ fn skill(body: Body) -> Skill {
         environment: None,
         span: Span::default(),
         name: t("test"),
+        lines: Default::default(),
         description: None,
         version: None,
         tags: Vec::new(),

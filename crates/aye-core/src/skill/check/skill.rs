@@ -61,6 +61,7 @@ impl Checker<'_> {
         Some(Skill {
             name: name?,
             span: self.span(id),
+            lines: self.lines.clone(),
             description,
             version,
             tags,

@@ -20,6 +20,8 @@ fn a_condition_that_compares_text_with_a_number_fails() {
         // Which step, which of its keys, which comparison.
         let place = format!("✗ b  condition: `{condition}` compares text with a number\n");
         let said = ran.stderr.contains(&place) || condition == "100 > v";
+        // Where it stands, as for blocks.
+        let said = said && ran.stderr.contains("\n    at c.yaml:4\n");
         if ran.code != 1 || taken || !said || !ran.stderr.contains("v | float") {
             wrong.push(format!("{condition}: {}", ran.all()));
         }
@@ -105,7 +107,9 @@ fn the_same_holds_in_tests_and_filters() {
         );
         place.write("c.yaml", &skill);
         let ran = place.aye(&["run", "c.yaml"]);
-        if ran.code != 1 || !ran.stderr.contains(said) || !ran.stderr.contains("map('float')") {
+        let placed = ran.stderr.contains("at c.yaml:4\n");
+        let hinted = ran.stderr.contains("map('float')");
+        if ran.code != 1 || !ran.stderr.contains(said) || !hinted || !placed {
             wrong.push(format!("{template}: {}", ran.all()));
         }
     }

@@ -80,6 +80,7 @@ fn flow(name: &str, body: Body) -> Flow {
         environment: None,
         span: Span::default(),
         name: name.to_owned().into(),
+        lines: Default::default(),
         description: None,
         version: None,
         tags: Vec::new(),
