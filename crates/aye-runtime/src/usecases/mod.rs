@@ -47,6 +47,7 @@ mod run_standing;
 mod run_views;
 mod schedules;
 mod script_question;
+mod skill_warnings;
 mod start;
 mod start_skill;
 mod stats;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aye_core::diagnostic::{self, Diagnostic, Source};
+use aye_core::diagnostic::Diagnostic;
 use aye_core::event::Range;
 use aye_core::flow::{Flow, LeftOut};
 use aye_core::machine::StartError;
@@ -227,15 +227,6 @@ impl Runtime {
             }
         }
         None
-    }
-}
-
-impl CheckedSkill {
-    /// What its author should look at, as text.
-    pub fn render_warnings(&self, color: bool) -> String {
-        let name = self.path.to_string_lossy();
-        let source = Source::new(&name, &self.text);
-        self.warnings.iter().map(|found| diagnostic::render(found, &source, color) + "\n").collect()
     }
 }
 

@@ -111,10 +111,17 @@ impl Runtime {
             Action::Tool { tool, .. } => unknown_tool(tool, tools, self).into_iter().collect(),
             Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
                 match self.load(skill, path, Reach::AnyFile) {
-                    Err(error) => vec![
-                        Diagnostic::warning(UNKNOWN_SKILL, error.to_string())
-                            .label(skill.span, "looked for from here"),
-                    ],
+                    Err(error) => {
+                        // What a broken skill has more to say stands below.
+                        let words = error.to_string();
+                        let (first, more) = words.split_once('\n').unwrap_or((&words, ""));
+                        let said = Diagnostic::warning(UNKNOWN_SKILL, first)
+                            .label(skill.span, "looked for from here");
+                        vec![match more.strip_prefix("hint: ").unwrap_or(more) {
+                            "" => said,
+                            more => said.hint(more),
+                        }]
+                    }
                     Ok((called, _)) => {
                         let names: Vec<&str> = inputs.keys().map(String::as_str).collect();
                         inputs_of(&called, &names, *span)

@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use aye_core::diagnostic::{self, Diagnostic, Source, quote_list};
+use aye_core::diagnostic::{self, Source};
 use clap::Args;
 
 use crate::cli::Context;
 use crate::paint::{Glyph, Tone, plural};
 use aye_runtime::error::Error;
-use aye_runtime::settings;
 use aye_runtime::skills::{SkillFile, relative_to};
-use aye_runtime::tools::shell_argument;
 
 use super::fix::{self, UnitWord};
 use super::output::{print_json, print_words, warn_about};
@@ -76,7 +74,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         files.push(file);
     }
     let checked = files.len();
-    files.extend(settings_file(context));
+    files.extend(context.settings_warnings(|_| true));
     let all = || files.iter().flat_map(|file| &file.diagnostics);
     let errors = all().filter(|found| found.is_error()).count();
     let failed = errors > 0 || (args.strict && all().next().is_some());
@@ -110,35 +108,4 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         print_words(&text)?;
     }
     Ok(if failed { 2 } else { 0 })
-}
-
-/// `aye.toml`, if there is something to say about its tools.
-fn settings_file(context: &Context) -> Option<SkillFile> {
-    let settings = &context.settings;
-    let mut found = Vec::new();
-    for (name, command) in &settings.tools.commands {
-        let Some(risk) = shell_argument(command) else { continue };
-        let arguments = match risk.arguments.is_empty() {
-            true => "its arguments".to_owned(),
-            false => quote_list(risk.arguments.iter().map(String::as_str), "and"),
-        };
-        let whose = if command.place.is_some() { "" } else { " of your own settings" };
-        let message = format!(
-            "tool `{name}`{whose} hands {arguments} to `{}`, which may run it",
-            risk.program
-        );
-        let said = Diagnostic::warning("shell-argument", message);
-        let said = match command.place {
-            Some(place) => said.label(place, "a value can be code here"),
-            None => said,
-        };
-        found.push(said.hint(risk.hint));
-    }
-    if found.is_empty() {
-        return None;
-    }
-    let path = settings.root.join(settings::FILE);
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let path = relative_to(&path, &context.directory);
-    Some(SkillFile { path, text, flows: Vec::new(), declared: Vec::new(), diagnostics: found })
 }

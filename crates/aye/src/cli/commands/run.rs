@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use aye_core::diagnostic;
 use aye_core::event::Range;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -90,7 +89,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
             &scheduled
         }
     };
-    let mut skill = check_skill(&args.skill, context)?;
+    let skill = check_skill(&args.skill, context)?;
     let range = match (args.from, args.only) {
         (Some(step), _) => Some(Range::From(step)),
         (None, Some(step)) => Some(Range::Only(step)),
@@ -100,11 +99,9 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         context.must_find_what_it_calls(&skill, range.as_ref())?;
     }
     if context.verbosity != Verbosity::Quiet && !context.json {
-        let flows = std::slice::from_ref(&*skill.flow);
-        let references = context.references(flows, &skill.path);
-        skill.warnings.extend(diagnostic::without_allowed(references, &skill.text));
-        diagnostic::sort(&mut skill.warnings);
-        say(&skill.render_warnings(context.paint_err.color));
+        for file in context.skill_warnings(&skill) {
+            say(&file.render(context.paint_err.color));
+        }
     }
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
     let specs = &skill.flow.skill.inputs;

@@ -121,6 +121,52 @@ fn a_run_prints_the_warnings_of_check() {
     assert!(ran.stderr.contains(warning), "{}", ran.all());
 }
 
+/// Those of the skills that it calls and of the tools that it uses are among them.
+#[test]
+fn a_run_prints_the_warnings_of_what_it_calls() {
+    let place = Place::new();
+    place.write(
+        "aye.toml",
+        "[tools.used]\ncommand = ['sh', '-c', 'true {{ args.x }}']\nargs = { x = {} }\n[tools.other]\ncommand = ['sh', '-c', 'true {{ args.x }}']\nargs = { x = {} }\n",
+    );
+    place.write(
+        "inner.yaml",
+        "name: inner\nsteps: [{ name: a, tool: used, args: { x: y } }, { name: n, shell: echo 3, on_error: auto_heal }]\n",
+    );
+    place.write("outer.yaml", "name: outer\nsteps: [{ name: call, skill: ./inner.yaml }]\n");
+    let ran = place.aye(&["run", "outer.yaml"]).ok();
+    assert_says(&[(
+        &ran.stderr,
+        &[
+            "warning[no-heal-rule]: no heal rule is for step `n`\n  --> inner.yaml:2:",
+            "warning[shell-argument]: tool `used` hands `x` to `sh`, which may run it\n  --> aye.toml:2:",
+        ],
+    )]);
+    assert!(!ran.stderr.contains("tool `other`"), "{}", ran.all());
+}
+
+/// What is wrong with a skill that another calls is told in lines.
+#[test]
+fn a_broken_skill_that_is_called_is_told_in_lines() {
+    let place = Place::new();
+    place.write(
+        "broken.yaml",
+        "name: broken\nsteps: [{ name: a, comand: x }, { name: b, foo: x }]\n",
+    );
+    place.write("outer.yaml", "name: outer\nsteps: [{ name: call, skill: ./broken.yaml }]\n");
+    let ran = place.aye(&["run", "outer.yaml"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert_says(&[(
+        &ran.stderr,
+        &[
+            "error: `outer.yaml` is certain to fail\n",
+            "unknown key `comand` in step `a`\n    --> outer.yaml:2:",
+            "  hint: 1 more: `aye check broken.yaml`\n",
+        ],
+    )]);
+    assert!(!ran.stderr.contains("\\n"), "{}", ran.all());
+}
+
 #[test]
 fn names_of_a_block_are_its_own() {
     let place = Place::new();
