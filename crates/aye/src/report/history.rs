@@ -19,7 +19,7 @@ use crate::prompt::view::covered_whole;
 use crate::words::took;
 
 use super::step_line::WITHDRAWN;
-use super::timeline::{answer_words, ended_words};
+use super::timeline::{answer_words, ended_words, latency};
 
 /// What happened at one step, in the order of time.
 #[derive(Debug, Default)]
@@ -63,6 +63,8 @@ pub(super) struct Attempt {
     pub(super) at: jiff::Timestamp,
     /// How it stands.
     pub(super) status: StepStatus,
+    /// Its exit code has told the way: nothing went wrong.
+    pub(super) is_routed: bool,
     /// The resolved command.
     pub(super) command: Option<String>,
     /// How long it took.
@@ -87,7 +89,7 @@ impl Attempt {
 
     /// How it ended, in one line.
     pub(super) fn words(&self) -> String {
-        let mut words = self.status.word().to_owned();
+        let mut words = if self.is_routed { "exited" } else { self.status.word() }.to_owned();
         if let Some(took) = self.took {
             words.push_str(&format!(" after {}", duration(took)));
         }
@@ -149,6 +151,7 @@ impl History {
             execution: started.execution,
             at: event.at,
             status: StepStatus::Running,
+            is_routed: false,
             command: started.command.clone(),
             took: None,
             message: None,
@@ -178,6 +181,7 @@ impl History {
                 execution,
                 at: event.at,
                 status: StepStatus::Waiting,
+                is_routed: false,
                 command: None,
                 took: None,
                 message: None,
@@ -247,6 +251,7 @@ impl Told {
                 let attempt =
                     self.of(&failed.step).ended(event, failed.execution, visits(&failed.step));
                 attempt.status = failed.outcome.into();
+                attempt.is_routed = failed.leads_to.is_some();
                 attempt.process.clone_from(&failed.process);
                 attempt.message = Some(failed.message.clone());
                 attempt.hint.clone_from(&failed.hint);
@@ -308,8 +313,10 @@ impl Told {
                 let value = answered.answer.value.as_str().unwrap_or("***");
                 let said = escape_control_line(answered.label.as_deref().unwrap_or(value));
                 let mut words = format!("answered: {said}, {}", answer_words(&answered.answer));
-                let after = duration(Duration::from_millis(answered.latency_ms));
-                words.push_str(&format!(", after {after}"));
+                if let Some(ms) = latency(answered) {
+                    let after = duration(Duration::from_millis(ms));
+                    words.push_str(&format!(", after {after}"));
+                }
                 if let Some(why) = &answered.refused {
                     words.push_str(&format!("; refused: {}", escape_control_line(why)));
                 }

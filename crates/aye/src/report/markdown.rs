@@ -204,7 +204,7 @@ fn told(history: &History) -> Vec<String> {
                 }
                 let failed = matches!(attempt.status, StepStatus::Failed | StepStatus::TimedOut);
                 let said = attempt.last_lines(LAST);
-                if failed && !said.is_empty() {
+                if failed && !attempt.is_routed && !said.is_empty() {
                     lines.push(format!("\n{}\n", fenced("text", &said.join("\n"))));
                 }
             }

@@ -327,7 +327,10 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
 }
 
 fn attempt_text(attempt: &Attempt, paint: Paint, text: &mut String) {
-    let (glyph, tone) = look(attempt.status);
+    let (glyph, tone) = match attempt.is_routed {
+        true => (Glyph::Arrow, Tone::Ask),
+        false => look(attempt.status),
+    };
     let mark = paint.text(tone, paint.glyph(glyph));
     let _ =
         writeln!(text, "  {} {mark} {}: {}", local(attempt.at), numbered(attempt), attempt.words());

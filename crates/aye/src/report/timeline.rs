@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use aye_core::event::{Event, EventKind, ProcessRecord};
+use aye_core::event::{Answered, Event, EventKind, ProcessRecord};
 use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::nested::{Item, Parent};
 use aye_core::question::{Answer, Channel, Proof, Question};
@@ -158,7 +158,7 @@ impl Decision {
                 prompter: Some(answered.answer.prompter),
                 proof: answered.answer.proof,
                 origin: origin_words(&answered.answer),
-                latency_ms: Some(answered.latency_ms),
+                latency_ms: latency(answered),
                 reason: answered.answer.reason.clone(),
                 refused: answered.refused.clone(),
                 ..nothing
@@ -206,6 +206,12 @@ impl Decision {
         }
         line
     }
+}
+
+/// How long an answer took. Of one that came after its question was decided nobody knows.
+pub(super) fn latency(answered: &Answered) -> Option<u64> {
+    let known = answered.refused.is_none() || answered.latency_ms > 0;
+    known.then_some(answered.latency_ms)
 }
 
 /// Who gave an answer and through what, with all that is known of it: `by

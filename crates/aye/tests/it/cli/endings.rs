@@ -104,6 +104,11 @@ steps:
     assert_eq!(late.code, 1, "{}", late.all());
     assert!(late.stderr.contains("answered `Proceed` through command"), "{}", late.all());
     assert!(late.all().contains("`aye cancel RUN` stops the run"), "{}", late.all());
+    // How long after the question it came is not known: it was decided before.
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    assert!(shown.contains("refused: ") && !shown.contains("after 0ms"), "{shown}");
+    let step = place.aye(&["show", "last", "ship"]).ok().stdout;
+    assert!(step.contains("refused: ") && !step.contains("after 0ms"), "{step}");
     place.aye(&["cancel", "last"]).ok();
     let late = place.aye(&["answer", &id, "no", "--no-input"]);
     assert!(late.stderr.contains("the run is over"), "{}", late.all());

@@ -51,6 +51,22 @@ fn a_story_tells_commands_every_visit_and_what_was_not_reached() {
 /// Prints seven lines and fails.
 const FAILS: &str = "name: f\nsteps:\n  - { name: build, command: sh, args: [-c, 'for n in 1 2 3 4 5 6 7; do echo line $n >&2; done; exit 3'] }\n";
 
+/// An exit code with a way of its own is no failure, at the last visit and at earlier ones.
+#[test]
+fn an_earlier_visit_with_an_exact_exit_code_did_not_fail() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nstates:\n  look: { shell: 'test -e made || exit 3', transitions: { success: done, 3: make } }\n  make: { command: touch, args: [made], transitions: { success: look } }\n  done: { type: final }\n",
+    );
+    place.aye(&["run", "s.yaml"]).ok();
+    for view in [&["show", "last"][..], &["show", "last", "look"], &["show", "last", "--markdown"]]
+    {
+        let shown = place.aye(view).ok().stdout;
+        assert!(shown.contains(": exited after ") && !shown.contains("failed"), "{shown}");
+    }
+}
+
 #[test]
 fn a_failure_is_shown_with_its_last_lines() {
     let place = Place::new();
