@@ -116,7 +116,7 @@ pub struct QuestionContext<'a> {
     pub known: &'a [String],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
-    /// What must not be told to anybody, where someone knows it.
+    /// The secrets to mask, where they are known.
     pub secrets: Option<&'a Secrets>,
     /// Which of how many it is, where several wait and one is shown at a time.
     pub among: Option<(usize, usize)>,

@@ -113,7 +113,7 @@ pub struct Powers {
     pub root: PathBuf,
     /// What steps may run.
     pub policy: PolicySettings,
-    /// Who advises whoever is asked.
+    /// The program that advises the person who is asked.
     pub advisor: Option<AdvisorSettings>,
     /// What repairs errors that are known.
     pub heal: HealSettings,

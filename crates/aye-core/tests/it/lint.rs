@@ -69,7 +69,7 @@ fn a_name_that_nothing_gives_is_an_error() {
     assert_eq!(
         one("  - { name: a, command: echo, condition: always() }\n"),
         [
-            "error unknown-name: `always` is not defined anywhere | a step runs unless one before it failed; write `on_error: continue` at that one, and ask `steps.NAME.status` in the condition"
+            "error unknown-name: `always` is not defined anywhere | a step runs only if those before it did not fail; write `on_error: continue` at the one that may, and test `steps.NAME.status` here"
         ]
     );
 }

@@ -9,7 +9,7 @@ const SHOWN: usize = 20;
 
 /// The lines that differ, as a diff shows them: `-` what goes, `+` what comes,
 /// a line around them, and the number of the first one. Empty if nothing
-/// differs. The text is shown as it is: whoever prints it makes it inert.
+/// differs. The text is as it is: the caller escapes it before it prints it.
 pub fn diff(before: &str, after: &str) -> String {
     diff_within(before, after, SHOWN)
 }

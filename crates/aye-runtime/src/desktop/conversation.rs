@@ -66,7 +66,7 @@ impl Stage {
             Self::Read => (Window::Read, card),
             Self::Pick => (Window::Pick(rows(question)), short(card)),
             Self::Scope(draft) => {
-                let task = Some("How far is it remembered?".to_owned());
+                let task = Some("Remember it for what?".to_owned());
                 (Window::Pick(scope_rows(question, &draft.value)), Card { task, ..short(card) })
             }
             Self::Write => {

@@ -216,8 +216,8 @@ impl Driver<'_> {
         let line = wanted.map(|(choice, since)| {
             let on = if since.is_empty() { String::new() } else { format!("on {since} ") };
             format!(
-                "memory: {on}someone wanted `{choice}` given here each time, without saying for \
-                 what; answer it once more and let it be remembered"
+                "memory: {on}someone chose `{choice}` for all later runs, without saying for \
+                 what; answer once more and have it remembered"
             )
         });
         let last = said.iter().rev().find_map(OriginalChoice::last_answer);

@@ -42,7 +42,7 @@ impl Driver<'_> {
         let all = "the log has all of it";
         if self.held() + needed > TOTAL {
             let remark = format!(
-                "its result is the last {} KB of its output, as the run holds results of {} MB; {all}",
+                "its result is the last {} KB of its output, because a run holds at most {} MB of results; {all}",
                 KEPT >> 10,
                 TOTAL >> 20
             );

@@ -108,7 +108,8 @@ impl Walked {
             };
             let step = &flow.nodes[node].step;
             if has(&seen, node) {
-                self.warnings.push(format!("goes round: `{}` comes again", step.name.value));
+                self.warnings
+                    .push(format!("loops back to `{}`; the plan ends here", step.name.value));
                 return seen;
             }
             let step = planned(flow, node, place, known, &mut self.warnings);

@@ -17,7 +17,7 @@
 //!
 //! Nothing is read or locked before it is needed. Time is an argument, and so
 //! is what hides secrets: every text passes it before it is written. What was
-//! learned is data: whoever shows it says so and makes it inert.
+//! learned is data: code that shows it labels it so and escapes control characters.
 //!
 //! Touches files below `.aye/memory` and `AYE_HOME/memory`. The driver asks it before and after
 //! steps.

@@ -99,7 +99,7 @@ pub struct Allowed {
     pub remember: bool,
     /// The step that follows destroys something.
     pub destructive: bool,
-    /// A yes takes more than anybody's word: `by`, `approvals`, `reauth`, typed.
+    /// A yes needs a certain person, several people, a code or a typed text.
     pub guarded: bool,
 }
 
@@ -109,7 +109,7 @@ impl Allowed {
         if self.destructive {
             Some("the step is destructive")
         } else if self.guarded {
-            Some("the question wants a certain person, several people, a code or typed words")
+            Some("the question needs a person, several people, a code or a typed text")
         } else if !self.remember {
             Some("the skill does not say `remember: true`")
         } else {
@@ -231,7 +231,7 @@ impl Preference {
         let day = when.get(..10).unwrap_or(&when);
         let run = self.other.get("run").and_then(Value::as_str);
         let run = run.map(|run| format!(" in run {run}")).unwrap_or_default();
-        format!("{choice}: {} said {} on {day}{run}", self.by, self.scope.reach())
+        format!("{} chose {choice} {} on {day}{run}", self.by, self.scope.reach())
     }
 }
 
@@ -383,6 +383,6 @@ mod tests {
     #[test]
     fn its_use_is_said_with_the_day() {
         let said = preference(Scope::Always).sentence(Some("Proceed"));
-        assert_eq!(said, "Proceed: ana said always on 2026-09-21");
+        assert_eq!(said, "ana chose Proceed always on 2026-09-21");
     }
 }

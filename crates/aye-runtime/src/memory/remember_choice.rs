@@ -67,8 +67,7 @@ impl Memory {
         mask: Mask<'_>,
     ) -> Result<Preference, MemoryError> {
         if let Some(obstacle) = new.allowed.obstacle() {
-            let message = format!("the answer cannot be remembered: {obstacle}");
-            return Err(MemoryError::refused(message, "it is asked each time"));
+            return Err(MemoryError::refused(obstacle, "it is asked each time"));
         }
         if !new.offered.contains(&new.choice) {
             let message = format!("`{}` is not one of the options", new.choice);

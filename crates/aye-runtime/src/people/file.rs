@@ -191,6 +191,17 @@ impl PeopleFile {
         Ok(self.load()?.devices.into_iter().map(device).collect())
     }
 
+    /// Whether this can be the name of a person.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn check_name(name: &str) -> Result<(), PeopleError> {
+        match is_name(name) {
+            true => Ok(()),
+            false => Err(PeopleError::BadName(escape_control_line(name))),
+        }
+    }
+
     /// Adds a person, with a link and a token. `user` is the account that the
     /// server runs as: its name and codes are its own.
     pub fn add(
@@ -199,9 +210,7 @@ impl PeopleFile {
         user: &str,
         now: Timestamp,
     ) -> Result<Credentials, PeopleError> {
-        if !is_name(&new.name) {
-            return Err(PeopleError::BadName(escape_control_line(&new.name)));
-        }
+        Self::check_name(&new.name)?;
         let credentials = Credentials { link: self.secret()?, token: self.secret()? };
         self.change(|book| {
             let alike = |name: &str| file_name(name) == file_name(&new.name);

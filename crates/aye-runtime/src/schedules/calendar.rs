@@ -88,7 +88,7 @@ impl CalendarError {
             Self::BadDay { meant: Some(meant), .. } => format!("did you mean `{meant}`?"),
             Self::BadDay { meant: None, .. } => {
                 "the days are Mon, Tue, Wed, Thu, Fri, Sat, Sun; several are `Mon,Thu` or \
-                 `Mon..Fri`"
+                 `Mon..Fri`; also `daily 03:00`, `hourly`, `every 15m`"
                     .to_owned()
             }
             Self::BadDate(_) => "it is from 1 to 31: `monthly 15 09:00`".to_owned(),

@@ -1,4 +1,4 @@
-//! `[advisor]`: a program that advises whoever is asked.
+//! `[advisor]`: a program that advises the person who is asked.
 
 use std::path::Path;
 use std::time::Duration;

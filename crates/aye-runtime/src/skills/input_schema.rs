@@ -1,4 +1,4 @@
-//! The inputs of a skill as a JSON schema, for whoever fills in a form.
+//! The inputs of a skill as a JSON schema, for forms.
 
 use aye_core::skill::{InputSpec, InputType};
 use serde_json::{Map, Value, json};

@@ -88,7 +88,7 @@ fn fields(schema: &ElicitationSchema) -> Result<Vec<Field>, String> {
                 Some(field) if fields.len() < MOST_FIELDS => fields.push(field),
                 None if must => {
                     let name = cut(&escape_control_line(name), LABEL);
-                    return Err(format!("`{name}` is nothing that can be asked for"));
+                    return Err(format!("`{name}` has a type that no question can ask for"));
                 }
                 Some(_) | None => {}
             }
@@ -244,7 +244,7 @@ mod tests {
         let names: Vec<&str> = form.fields.iter().map(|field| field.name.as_str()).collect();
         assert_eq!(names, ["a", "z"], "required ones first");
         let no = read("Hi", &properties, &["many"]).expect_err("declined");
-        assert_eq!(no, "`many` is nothing that can be asked for");
+        assert_eq!(no, "`many` has a type that no question can ask for");
         let url = json!({ "mode": "url", "message": "Go", "url": "https://x.example", "elicitationId": "1" });
         let url = serde_json::from_value(url).expect("it is a request");
         assert_eq!(form_error(&url), "it wants an address to be opened");

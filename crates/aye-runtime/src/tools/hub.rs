@@ -36,7 +36,7 @@ pub struct Call {
     pub timeout: Option<Duration>,
     /// How long it may take if neither the call nor the settings say.
     pub usual: Option<Duration>,
-    /// How long it may take at the most, whatever anybody says.
+    /// How long it may take at most, whatever a step or a setting says.
     pub most: Option<Duration>,
     /// What is left of the run, in which people may be asked as well.
     pub run: Option<Duration>,

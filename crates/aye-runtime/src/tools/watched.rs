@@ -84,7 +84,7 @@ impl<R> Watched<R> {
             return;
         }
         self.mentioned += 1;
-        self.shared.log(format!("no message on its standard output: {text}"));
+        self.shared.log(format!("not a message on its standard output: {text}"));
         let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         fault.strange.get_or_insert(text);
     }

@@ -103,7 +103,7 @@ pub enum AnswerError {
 }
 
 impl Runtime {
-    /// Gives an answer to whoever drives the run; if nobody does, the run
+    /// Gives an answer to the process that drives the run; if none does, the run
     /// continues in a process of its own, unless it was stopped at a terminal.
     pub fn answer(
         &self,

@@ -1,4 +1,4 @@
-//! Where a run stands for whoever looks at it: its status in the journal, who
+//! Where a run stands, for views: its status in the journal, who
 //! drives it, and whether someone is asked.
 
 use aye_core::journal::Status;

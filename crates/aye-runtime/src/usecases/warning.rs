@@ -36,7 +36,8 @@ impl Warning {
                 format!("`{file}` {became}; the run continues with what it started with")
             }
             Self::Survivors(count) => {
-                format!("the run left {} behind; ending them", plural(*count, "process"))
+                let them = if *count == 1 { "it" } else { "them" };
+                format!("the run left {} behind; ending {them}", plural(*count, "process"))
             }
         }
     }

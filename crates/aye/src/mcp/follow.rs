@@ -107,7 +107,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
         }
         if told.elapsed() >= SILENCE {
             told = Instant::now();
-            say(format!("still at it: {last}"), step);
+            say(format!("still running: {last}"), step);
         }
         let rest = following.patience.saturating_sub(since.elapsed());
         subscription.wait(LOOK.min(rest).max(Duration::from_millis(1)))?;

@@ -13,7 +13,7 @@
 //!
 //! The server drives no run: it starts processes of their own, reads the
 //! journal and leaves requests in the mailbox, as every other process does. So
-//! a pause is in the journal before anybody is asked, a run outlives the
+//! a pause is in the journal before a person is asked, a run outlives the
 //! server, and no step can write where the protocol is written. What an
 //! assistant holds of a run is a [`handle`]: nothing is kept for it here.
 //!

@@ -136,8 +136,8 @@ impl Looker<'_> {
         Some(match known.renamed.get(first) {
             _ if STATUS_FUNCTIONS.contains(&first) && template.contains(&format!("{first}(")) => {
                 said.hint(
-                    "a step runs unless one before it failed; write `on_error: continue` at that \
-                     one, and ask `steps.NAME.status` in the condition",
+                    "a step runs only if those before it did not fail; write `on_error: continue` \
+                     at the one that may, and test `steps.NAME.status` here",
                 )
             }
             Some(output) => said.hint(format!(

@@ -112,7 +112,7 @@ fn key_called(code: &Code<'_>, index: usize, read: &ExprAttribute) -> Option<Fix
     let AnyNodeRef::ExprCall(call) = code.node(code.parent(index)?) else { return None };
     let arguments = bytes_of(call.arguments.range());
     (&code.text[arguments.clone()] == "()").then_some(())?;
-    let why = format!("`{key}` is a key of {}, no function", one_line(code, &read.value));
+    let why = format!("`{key}` is a key of {}, not a function", one_line(code, &read.value));
     let fix = as_attribute(code, index, read, key, Fix::new(why))?;
     Some(fix.edit(arguments, ""))
 }

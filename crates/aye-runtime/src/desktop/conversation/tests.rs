@@ -101,7 +101,7 @@ fn how_far_it_is_remembered_is_asked_for() {
     let (Window::Pick(rows), card) = choosing.window(&failed, card) else { panic!() };
     let picks: Vec<Pick> = rows.iter().map(|row| row.pick).collect();
     assert_eq!(picks, [Error, Step, Skill, Always].map(|scope| Pick::Offer(0, Some(scope))));
-    assert!(card.plain().contains("How far is it remembered?"), "{}", card.plain());
+    assert!(card.plain().contains("Remember it for what?"), "{}", card.plain());
     assert_eq!(
         rows[0].about.as_deref(),
         Some("this error of this step, for 30 days, in this environment")

@@ -68,7 +68,7 @@ pub(super) fn import(
                 "common_mistakes",
                 "it is text for people; write what matters with `aye memory learn`",
             ),
-            other => report.pass_over(other, "it is not known what this is"),
+            other => report.pass_over(other, "Aye does not know this key"),
         }
     }
 }

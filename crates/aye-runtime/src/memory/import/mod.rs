@@ -103,7 +103,7 @@ impl Memory {
 
 fn unknown() -> MemoryError {
     MemoryError::refused(
-        "it is not a file of the original memory",
+        "it is not a memory file of redhat-ai-workflow",
         "it takes `tool_fixes.yaml`, `tool_failures.yaml`, `usage_patterns.yaml`, `patterns.yaml` \
          and `confirmations.yaml`",
     )

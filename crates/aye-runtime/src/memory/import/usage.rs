@@ -55,7 +55,7 @@ pub(super) fn import(
     for key in map.keys().filter(|key| *key != "usage_patterns") {
         let why = match key.as_str() {
             "stats" => "Aye counts for itself",
-            _ => "it is not known what this is",
+            _ => "Aye does not know this key",
         };
         report.pass_over(key.clone(), why);
     }

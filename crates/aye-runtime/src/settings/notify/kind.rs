@@ -86,7 +86,7 @@ impl Template {
 pub struct NtfyChannel {
     /// The server.
     pub url: Sourced,
-    /// The topic: whoever knows it reads and writes it.
+    /// The topic. Everyone who knows it can read and write it.
     pub topic: Sourced,
     /// An access token.
     pub token: Option<Sourced>,

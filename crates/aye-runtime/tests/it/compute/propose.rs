@@ -286,7 +286,7 @@ fn a_proposal_says_why_and_what() {
     +d["key"] = 1
      result = d
 
-    `tags` is a key of `image`, no function
+    `tags` is a key of `image`, not a function
     @@ line 1 @@
     -result = image.tags()
     +result = image.tags

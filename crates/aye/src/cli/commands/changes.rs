@@ -12,8 +12,8 @@ use super::given;
 // What a failed step is given differently.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Changes {
-    /// Change an argument of the failed step; repeat for more. Text if the step takes
-    /// text, else JSON or plain text
+    /// Change an argument of the failed step; repeat for more. If the argument is not text,
+    /// VALUE is read as JSON
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// With `--set`: drop all other arguments

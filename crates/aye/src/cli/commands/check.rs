@@ -26,7 +26,7 @@ pub struct CheckArgs {
     /// Fix what is certain: shows the changes and asks before it writes
     #[arg(long)]
     pub fix: bool,
-    /// The unit of times that have none
+    /// With `--fix`: the unit to write after a time that has none
     #[arg(long, value_enum, requires = "fix")]
     pub unit: Option<UnitWord>,
     /// Write the changes without asking

@@ -19,7 +19,7 @@ Examples:
   aye choose 'Which host?' web1 web2 --journal    also in `aye inbox`
 
 The chosen option is written to standard output. Without options on the command line,
-they are read from standard input, one a line.
+they are read from standard input, one per line.
 
 Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
 without a default. Ctrl-C interrupts the script, as at `read`.";
@@ -31,6 +31,7 @@ pub struct ChooseArgs {
     /// The question
     pub message: String,
     /// The options
+    #[arg(value_name = "OPTION")]
     pub options: Vec<String>,
     /// Selected at first; also the answer on a timeout
     #[arg(long, value_name = "OPTION")]

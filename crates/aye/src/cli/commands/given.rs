@@ -45,7 +45,7 @@ pub(super) fn values(pairs: &[String], text: &TextArguments) -> Result<Map<Strin
     for pair in pairs {
         let (name, written) =
             pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` changes nothing"), "write `--set name=value`")
+                Error::usage(format!("`{pair}` is not NAME=VALUE"), "write `--set name=value`")
             })?;
         // `1.10` is a version, and not the number 1.1.
         let read = || serde_json::from_str::<Value>(written).ok();

@@ -65,7 +65,7 @@ fn test(channel: Option<&str>, context: &Context) -> Result<u8, Error> {
     };
     if names.is_empty() {
         return Err(Error::not_found(
-            "there is no channel here",
+            "no notification channel is set up",
             "write `[notify.NAME]` into your own `config.toml`, or `aye trust` the project that \
              has one",
         ));

@@ -91,10 +91,10 @@ pub struct AddArgs {
     /// Only this project, by its directory; repeat for more
     #[arg(long, value_name = "DIR")]
     pub project: Vec<PathBuf>,
-    /// Their account on this machine
+    /// Their account on this machine; its answers at a terminal count as theirs
     #[arg(long, value_name = "USER")]
     pub account: Option<String>,
-    /// Do not ask
+    /// Add them without asking
     #[arg(long)]
     pub yes: bool,
 }
@@ -144,6 +144,7 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> Result<u8, Error> {
 }
 
 fn add(args: &AddArgs, file: &PeopleFile, context: &Context) -> Result<u8, Error> {
+    PeopleFile::check_name(&args.name)?;
     let rights: Vec<Right> = args.rights.iter().filter_map(|word| Right::from_word(word)).collect();
     let mut projects = Vec::new();
     for project in &args.project {

@@ -31,7 +31,8 @@ pub struct RetryArgs {
     /// What the step is given differently
     #[command(flatten)]
     pub changes: Changes,
-    /// Keep the change as a fix if it works: for this step, or always for the tool
+    /// Keep the change as a fix if it works, for this step; `always` for every step that uses the
+    /// tool or program
     #[arg(
         long,
         value_name = "SCOPE",

@@ -154,7 +154,7 @@ fn a_way_that_goes_round_is_cut() {
          declined -> end
          other ends: end (cancelled)
     2 steps, 1 question, further questions if it comes to `b`
-    warning: goes round: `a` comes again
+    warning: loops back to `a`; the plan ends here
     --- stderr
     warning[cycle]: cycle: a -> b -> a
       --> round.yaml:4:3
@@ -247,7 +247,7 @@ states:
     );
     let ran = place.aye(&["run", "plan.yaml", "--dry-run"]).ok();
     assert!(ran.stdout.contains("ends in done\n4 steps, no questions\n"), "{}", ran.all());
-    assert!(!ran.stdout.contains("goes round"), "{}", ran.all());
+    assert!(!ran.stdout.contains("loops back"), "{}", ran.all());
 }
 
 const UNKNOWN: &str = "\

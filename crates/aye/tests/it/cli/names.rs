@@ -265,7 +265,10 @@ fn words_of_other_tools_get_the_right_hint() {
             "command: make, on: { success: b }",
             "hint: write `transitions: { success: …, failure: … }`",
         ),
-        ("command: make, condition: always()", "hint: a step runs unless one before it failed"),
+        (
+            "command: make, condition: always()",
+            "hint: a step runs only if those before it did not fail",
+        ),
         ("command: make, timeout: none", "hint: write `0` for no limit"),
         ("command: make, confirmation: { defaultResponse: false }", "did you mean `default`?"),
         (

@@ -153,7 +153,7 @@ fn results_that_are_too_much_together_are_cut_and_that_is_said() {
     let ran = Ran::of(ran, &place).ok();
     let cut = "[9934465 bytes dropped]\n".len() + 65_536;
     assert_eq!(place.read("count").trim(), format!("{}", "10000001 ".len() + cut));
-    let remark = "its result is the last 64 KB of its output, as the run holds results of 64 MB; the log has all of it";
+    let remark = "its result is the last 64 KB of its output, because a run holds at most 64 MB of results; the log has all of it";
     assert_eq!(ran.stderr.matches(remark).count(), 1, "{}", ran.stderr);
 }
 

@@ -234,7 +234,7 @@ fn who_is_interrupted_while_ending_survivors_leaves_none() {
 
     let mut resumed = place.start(&["resume", "last"]);
     let mut said = BufReader::new(resumed.stderr.take().unwrap()).lines();
-    let line = said.find(|line| line.as_ref().unwrap().contains("ending them"));
+    let line = said.find(|line| line.as_ref().unwrap().contains("behind; ending "));
     assert!(line.is_some());
     signal(&resumed, Signal::INT);
     let rest: Vec<String> = said.map(Result::unwrap).collect();

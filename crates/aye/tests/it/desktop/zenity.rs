@@ -182,7 +182,7 @@ fn an_answer_is_remembered_as_far_as_the_second_window_says() {
     // The way out, Proceed, Proceed and remember it.
     screen.keys(&["Home", "Down", "Down", "Return"]);
     let second = screen.next_window(&first);
-    assert!(said(&second).contains("How far is it remembered?"), "{}", said(&second));
+    assert!(said(&second).contains("Remember it for what?"), "{}", said(&second));
     screen.shot("zenity-scopes");
     // The way out, this step, this skill.
     screen.keys(&["Home", "Down", "Down", "Return"]);

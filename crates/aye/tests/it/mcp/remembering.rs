@@ -123,7 +123,7 @@ steps:
     assert_eq!(done.status(), "completed", "{}", done.text());
     let told = memory_of(&done);
     let used = told.iter().find(|line| line.starts_with("Proceed: ")).unwrap();
-    assert!(used.contains(" said for this step on ") && used.contains(" in run "), "{used}");
+    assert!(used.contains(" for this step on ") && used.contains(" in run "), "{used}");
     assert!(used.contains("for the person: `aye memory forget pref-"), "{used}");
 }
 

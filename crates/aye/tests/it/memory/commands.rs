@@ -46,7 +46,7 @@ fn a_fix_is_taught_listed_found_shown_and_forgotten() {
     let check = ["memory", "check", "error: Token expired", "--tool", "oc"];
     assert_snapshot!(known(place.aye(&check).all()), @r"
     --- stdout
-    trouble with auth
+    kind of error: auth
     fixes (learned)
       fix-ID  active  oc: token expired -> first oc login; worked 0 times
     --- exit 0
@@ -94,7 +94,7 @@ fn a_known_issue_is_taught_and_left_to_people() {
     let known = |text: String| text.replace(&id, "issue-ID");
     assert_snapshot!(known(place.aye(&["memory", "check", "Manifest unknown: x"]).all()), @r"
     --- stdout
-    trouble with registry
+    kind of error: registry
     probably a value is written the wrong way
     known issues (written by people)
       issue-ID  manifest unknown  use the full SHA

@@ -192,7 +192,7 @@ fn what_the_original_system_was_told_makes_it_stricter_and_never_looser() {
     // A yes without a digest is nobody's consent; it is said, and can be given again.
     let ran = place.aye(&["run", "other.yaml"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
-    assert!(ran.all().contains("on 2024-01-10 someone wanted `proceed`"), "{}", ran.all());
+    assert!(ran.all().contains("on 2024-01-10 someone chose `proceed`"), "{}", ran.all());
     for run in place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap() {
         place.aye(&["cancel", run["run"].as_str().unwrap()]);
     }
@@ -206,7 +206,7 @@ fn what_the_original_system_was_told_makes_it_stricter_and_never_looser() {
     let ran = place.aye(&["run", "scale.yaml", "-i", "where=production"]);
     assert!(ran.code == 6 && !ran.all().contains("once more"), "{}", ran.all());
     let ran = place.aye(&["run", "scale.yaml", "-i", "where=stage"]);
-    assert!(ran.all().contains("memory: someone wanted `proceed`"), "{}", ran.all());
+    assert!(ran.all().contains("memory: someone chose `proceed`"), "{}", ran.all());
 }
 
 #[test]

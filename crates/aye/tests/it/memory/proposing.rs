@@ -79,7 +79,7 @@ fn known_issues_and_answers_of_a_skill_wait_for_a_person() {
     place.aye(&["memory", "agree", &answer, "--yes"]).ok();
     let ran = place.aye(&["run", "rel.yaml"]);
     assert_eq!(ran.code, 6, "agreeing answers nothing: {}", ran.all());
-    assert!(ran.all().contains("someone wanted `proceed` given here"), "{}", ran.all());
+    assert!(ran.all().contains("someone chose `proceed` for all later runs"), "{}", ran.all());
     assert!(proposals(&place).is_empty());
 }
 

@@ -117,7 +117,7 @@ fn rule_34_answers_expire_are_listed_forgotten_and_shown_with_their_day() -> Out
     assert!(memory.preference(&PreferenceQuery { now: day(29), ..asked() }).is_some());
     assert_eq!(memory.preference(&PreferenceQuery { now: day(30), ..asked() }), None);
     assert_eq!(memory.preferences().len(), 1);
-    assert_eq!(kept.sentence(Some("Proceed")), "Proceed: ana said for this step on 2026-11-02");
+    assert_eq!(kept.sentence(Some("Proceed")), "ana chose Proceed for this step on 2026-11-02");
     memory.forget(&kept.id)?;
     assert_eq!(memory.preference(&asked()), None);
     assert!(memory.forget(&kept.id).is_err());

@@ -293,6 +293,14 @@ fn adding_a_person_at_a_terminal_asks() {
     }
 }
 
+#[test]
+fn a_name_that_no_person_can_have_is_refused_before_anything_is_shown() {
+    let server = Served::with(&[]);
+    let refused = server.aye(&["people", "add", "x y", "--yes"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.all());
+    assert!(refused.stderr.contains("`x y` cannot be a person's name"), "{}", refused.all());
+}
+
 /// A browser shows with the nonce of the question that it means this failure.
 #[test]
 fn a_browser_tries_again_what_it_read() {

@@ -83,7 +83,7 @@ fn proposed(
     } else {
         person_there(&proposal.id, context)?;
         crate::cli::say(&shown);
-        if let Some(code) = answered_no("Take it over?", context)? {
+        if let Some(code) = answered_no("Accept it?", context)? {
             return Ok(code);
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let paint = context.paint_out;
     let mut shown = String::new();
     if let Some(category) = category {
-        shown.push_str(&format!("trouble with {}\n", category.word()));
+        shown.push_str(&format!("kind of error: {}\n", category.word()));
     }
     if let Some(mistake) = mistake {
         shown.push_str(&format!("probably {}\n", mistake.because()));
