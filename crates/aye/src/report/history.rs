@@ -396,7 +396,7 @@ fn retried(
         RetryReason::Policy => ": its `retry` says so",
         RetryReason::Healed => ": after the repair",
         RetryReason::Fixed => ": memory knows a fix",
-        RetryReason::Relayed => ": an assistant asked for it",
+        RetryReason::Relayed => ": requested, not by a person",
     });
     if let Some(fix) = fix {
         words.push_str(&format!(" ({})", short_fix(fix)));

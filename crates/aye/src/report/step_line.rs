@@ -131,7 +131,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 RetryReason::Policy => "as its `retry` says",
                 RetryReason::Healed => "repaired",
                 RetryReason::Fixed => "with what is known to help",
-                RetryReason::Relayed => "as an assistant asked",
+                RetryReason::Relayed => "as requested, not by a person",
             };
             let program = answer.as_ref().and_then(|answer| answer.started_by());
             let why = match program {

@@ -122,7 +122,7 @@ steps:
     let done = client.call("skill_status", json!({ "execution_id": begun.id(), "wait": 45 }));
     assert_eq!(done.status(), "completed", "{}", done.text());
     let told = memory_of(&done);
-    let used = told.iter().find(|line| line.starts_with("Proceed: ")).unwrap();
+    let used = told.iter().find(|line| line.contains(" chose Proceed ")).unwrap();
     assert!(used.contains(" for this step on ") && used.contains(" in run "), "{used}");
     assert!(used.contains("for the person: `aye memory forget pref-"), "{used}");
 }

@@ -51,7 +51,7 @@ fn an_answer_for_an_error_is_given_again_to_that_error_alone() {
     // Another job with the same error: nobody is asked, and it is said why.
     let ran = run(&place, "23", &[]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.all().contains("said for this error on"), "{}", ran.all());
+    assert!(ran.all().contains("chose Skip for this error on"), "{}", ran.all());
     assert!(ran.all().contains("`aye memory forget pref-"), "{}", ran.all());
     let shown = place.aye(&["show", "last"]).ok().stdout;
     assert!(shown.contains("memory: preference pref-"), "{shown}");
@@ -99,7 +99,7 @@ fn a_retry_from_memory_is_tried_once() {
     answer(&place, &["abort"]);
     // Any error of this step is covered: that is what `step` says.
     let ran = run(&place, "23", &["-i", "kind=permission"]);
-    assert!(ran.all().contains("said for this step on"), "{}", ran.all());
+    assert!(ran.all().contains("chose Retry for this step on"), "{}", ran.all());
     answer(&place, &["abort"]);
     // `done` is not for every error.
     assert_eq!(run(&place, "23", &[]).code, 6);

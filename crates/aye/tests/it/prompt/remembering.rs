@@ -30,7 +30,7 @@ fn an_answer_that_was_remembered_is_not_asked_for_again() {
     let ran = place.aye(&["run", "s.yaml"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.all().contains("through memory"), "{}", ran.all());
-    assert!(ran.all().contains("said for this step on"), "{}", ran.all());
+    assert!(ran.all().contains("chose Proceed for this step on"), "{}", ran.all());
     // Another question is another question.
     assert_eq!(place.aye(&["run", "s.yaml", "-i", "what=deploy"]).code, 6);
     // Where it was said counts.
@@ -55,8 +55,8 @@ fn an_answer_that_was_used_again_is_part_of_the_story() {
     let said = "memory: preference pref-";
     let decided = "\"Continue with build?\" = proceed by ";
     assert_says(&[
-        (&shown, &[said, "said for this step on", decided, " through memory after "]),
-        (&page, &[said, "said for this step on", decided, " through memory after "]),
+        (&shown, &[said, "chose Proceed for this step on", decided, " through memory after "]),
+        (&page, &[said, "chose Proceed for this step on", decided, " through memory after "]),
     ]);
 }
 
