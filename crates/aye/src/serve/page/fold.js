@@ -101,7 +101,7 @@ const HANDLERS = {
     const step = stepOf(run, event.step);
     const words = {
       idempotent: "run again: its outcome was unknown", answer: "retried", policy: "retried, as the skill says", healed: "retried after a repair",
-      fixed: "retried with a known fix", relayed: "retried by an assistant",
+      fixed: "retried with a known fix", relayed: "retried, not by a person",
     };
     const who = event.answer ? ` by ${event.answer.by}` : "";
     // An answer to a question is a decision already; this one was sent without a question.
