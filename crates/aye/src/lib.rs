@@ -20,5 +20,6 @@ pub mod prompt;
 pub mod report;
 pub mod screen;
 mod serve;
+pub mod signs;
 pub mod term;
 pub mod words;

@@ -27,6 +27,8 @@ pub enum Tone {
     Warn,
     /// Someone is asked.
     Ask,
+    /// It acts, or only stands out.
+    Mark,
     /// A name.
     Strong,
     /// Less important.
@@ -51,8 +53,8 @@ impl Paint {
         let code = match tone {
             Tone::Good => "32",
             Tone::Bad => "31",
-            Tone::Warn => "33",
-            Tone::Ask => "36",
+            Tone::Warn | Tone::Ask => "33",
+            Tone::Mark => "36",
             Tone::Strong => "1",
             Tone::Dim => "2",
         };

@@ -142,7 +142,8 @@ fn planned_step(label: &str, step: &PlannedStep, paint: Paint, text: &mut String
                 let _ = writeln!(text, "       {}", dim(&escape_control_line(rule)));
             }
         }
-        let mut mark = paint.text(Tone::Ask, paint.glyph(glyph));
+        let tone = if glyph == Glyph::Asking { Tone::Ask } else { Tone::Mark };
+        let mut mark = paint.text(tone, paint.glyph(glyph));
         for line in part.iter().flat_map(|part| part.trim_end().lines()) {
             let line = format!("     {mark} {}", escape_control_line(line));
             let _ = writeln!(text, "{}", line.trim_end());

@@ -21,29 +21,30 @@ export function marksOf(step: StepState, run: Pick<RunState, "memory">): string[
   return marks;
 }
 
-/** The codicon of a state, and its colour. */
+/** The codicon of a state, and its colour: the meanings of the terminal and the page (`crates/aye/src/signs.rs`). */
 export function iconOf(status: string): { icon: string; color?: string } {
   switch (status) {
     case "completed":
       return { icon: "pass", color: "testing.iconPassed" };
     case "failed":
     case "timed_out":
-    case "unknown":
       return { icon: "error", color: "testing.iconFailed" };
     case "running":
       return { icon: "play-circle", color: "charts.blue" };
     case "waiting":
     case "asking":
+    case "unknown":
+    case "interrupted":
+    case "cut-off":
       return { icon: "question", color: "charts.yellow" };
     case "paused":
+      return { icon: "debug-pause", color: "charts.yellow" };
     case "queued":
-      return { icon: "debug-pause" };
+      return { icon: "debug-pause", color: "disabledForeground" };
     case "skipped":
       return { icon: "debug-step-over", color: "disabledForeground" };
     case "cancelled":
-    case "interrupted":
-    case "cut-off":
-      return { icon: "circle-slash" };
+      return { icon: "circle-slash", color: "disabledForeground" };
     default:
       return { icon: "circle-outline", color: "disabledForeground" };
   }

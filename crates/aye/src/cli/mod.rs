@@ -113,7 +113,7 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
     };
     let mut text = format!("{error_line} {shown}\n");
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("{} {}\n", paint.text(Tone::Ask, "hint:"), indented_lines(&hint)));
+        text.push_str(&format!("{} {}\n", paint.text(Tone::Mark, "hint:"), indented_lines(&hint)));
     }
     say(&text);
 }

@@ -85,7 +85,7 @@ fn inline(text: &str, styled: bool) -> Styled {
         let code = rest.find('`').and_then(|at| enclosed(rest, at, "`"));
         let (tone, at, inner, mark) = match (bold, code) {
             (Some((at, inner)), Some((other, _))) if at < other => (Tone::Strong, at, inner, 2),
-            (_, Some((at, inner))) => (Tone::Ask, at, inner, 1),
+            (_, Some((at, inner))) => (Tone::Mark, at, inner, 1),
             (Some((at, inner)), None) => (Tone::Strong, at, inner, 2),
             (None, None) => break,
         };

@@ -318,7 +318,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             EventKind::SkillFailed { .. } | EventKind::SkillCancelled { .. } => self.unreached(),
             EventKind::SkillStarted(_) if place.lane > 0 && self.folds() => Vec::new(),
             EventKind::SkillFinishing(finishing) if !within => {
-                let (mark, text) = ((Glyph::Running, Tone::Ask), finishing_words(finishing));
+                let (mark, text) = ((Glyph::Running, Tone::Mark), finishing_words(finishing));
                 let (depth, name) = (lane.depth(), "finally");
                 vec![self.layout().row(&Row { mark, depth, name, text, result: "", right: "" })]
             }
@@ -355,7 +355,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             Some(nested) if nested.items > 0 => crate::paint::plural(nested.items, "item"),
             Some(_) | None => current.text.clone(),
         };
-        let mark = (Glyph::Running, Tone::Ask);
+        let mark = (Glyph::Running, Tone::Mark);
         let row =
             Row { mark, depth: lane.depth(), name: &name, text: &text, result: "", right: "" };
         Some(self.layout().row(&row))

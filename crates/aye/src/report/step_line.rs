@@ -9,6 +9,7 @@ use aye_core::journal::{Phase, State};
 use aye_core::question::Channel;
 
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
+use crate::signs;
 use crate::words::about_inside;
 
 use super::timeline::{channel_words, ended_words, origin_words};
@@ -33,7 +34,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let command = paint.cut(&started_words(started, paint)?, LONGEST_COMMAND);
             format!(
                 "{} {}  {}",
-                mark(Glyph::Running, Tone::Ask),
+                mark(Glyph::Running, Tone::Mark),
                 name(&started.step),
                 dim(&command)
             )
@@ -42,7 +43,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             format!("{} {}  {}", mark(Glyph::Paused, Tone::Dim), name(step), dim(QUEUED))
         }
         EventKind::StepDequeued { step, .. } => {
-            format!("{} {}  {}", mark(Glyph::Running, Tone::Ask), name(step), dim("has a slot"))
+            format!("{} {}  {}", mark(Glyph::Running, Tone::Mark), name(step), dim("has a slot"))
         }
         EventKind::StepCompleted(done) => {
             let took =
@@ -76,18 +77,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             if let Some(target) = &failed.leads_to {
                 message.push_str(&format!(", which leads to `{}`,", escape_control_line(target)));
             }
-            let glyph = match failed.outcome {
-                BadOutcome::Unknown | BadOutcome::Interrupted => mark(Glyph::Asking, Tone::Warn),
-                BadOutcome::Failure if failed.leads_to.is_some() => mark(Glyph::Arrow, Tone::Ask),
-                BadOutcome::Failure
-                | BadOutcome::Timeout
-                | BadOutcome::Cancelled
-                | BadOutcome::Declined
-                | BadOutcome::Expired => mark(Glyph::Failed, Tone::Bad),
-            };
+            let (glyph, tone) = signs::of_failure(failed);
+            let glyph = mark(glyph, tone);
             let message = match failed.leads_to {
                 Some(_) => message,
-                None => paint.text(Tone::Bad, &message),
+                None => paint.text(tone, &message),
             };
             let mut line = format!("{glyph} {}  {message}", name(&failed.step));
             let ended = failed.outcome != BadOutcome::Interrupted;
@@ -204,7 +198,7 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                     format!(
                         "{} {}  {}",
-                        mark(Glyph::Answered, Tone::Ask),
+                        mark(Glyph::Answered, Tone::Mark),
                         paint.text(Tone::Strong, &paint.cut(&escape_control_line(label), 60)),
                         dim(&format!("answered by {who} after {after}{reason}"))
                     )
@@ -243,11 +237,11 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         }
         EventKind::SkillResumed { suspended_ms: Some(ms), .. } => {
             let after = duration(Duration::from_millis(*ms));
-            format!("{} resumed after {after}", mark(Glyph::Running, Tone::Ask))
+            format!("{} resumed after {after}", mark(Glyph::Running, Tone::Mark))
         }
         EventKind::SkillResumed { driver, .. } => {
             let who = format!("{} on {}", driver.user, driver.host);
-            format!("{} resumed by {}", mark(Glyph::Running, Tone::Ask), escape_control_line(&who))
+            format!("{} resumed by {}", mark(Glyph::Running, Tone::Mark), escape_control_line(&who))
         }
         EventKind::ConcurrencyWaiting { name, holder, ahead } => {
             let mut words = format!("waits for run {holder}: {}", has_name(name));
@@ -257,17 +251,17 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 words.push_str(&format!("; {runs} {verb} before this one"));
             }
             let cancel = dim(&format!("aye cancel {holder}  ends that run"));
-            format!("{} {words}\n  {cancel}", mark(Glyph::Paused, Tone::Warn))
+            format!("{} {words}\n  {cancel}", mark(Glyph::Paused, Tone::Dim))
         }
         EventKind::ConcurrencyAcquired { waited_ms: None, .. } => return None,
         EventKind::ConcurrencyAcquired { name, waited_ms: Some(ms) } => {
             let after = duration(Duration::from_millis(*ms));
             let words = format!("holds the name `{}` after {after}", escape_control_line(name));
-            format!("{} {words}", mark(Glyph::Running, Tone::Ask))
+            format!("{} {words}", mark(Glyph::Running, Tone::Mark))
         }
         EventKind::SkillFinishing(finishing) => {
             let words = dim(finishing_words(finishing));
-            format!("{} {}  {words}", mark(Glyph::Running, Tone::Ask), name("finally"))
+            format!("{} {}  {words}", mark(Glyph::Running, Tone::Mark), name("finally"))
         }
         EventKind::SkillStarted(_)
         | EventKind::SkillStopping(_)

@@ -9,11 +9,12 @@ use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, Status, StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
 use aye_runtime::clock::local;
-use aye_runtime::usecases::RunHistory;
+use aye_runtime::usecases::{RunHistory, RunStanding};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
+use crate::signs;
 use crate::term;
 use crate::words::{about_inside, took};
 
@@ -139,15 +140,12 @@ pub(super) fn unreached_word(state: &State) -> &'static str {
 
 fn standing(state: &State, step: &StepRecord, now: Now<'_>) -> (Glyph, Tone, &'static str) {
     let cut_off = !now.driven && state.status() == Status::Running;
+    let said = |(glyph, tone), word| (glyph, tone, word);
     match shown_status(state, step) {
-        StepStatus::Running if cut_off => (Glyph::Asking, Tone::Warn, "cut off"),
-        StepStatus::Running if step.queued => (Glyph::Paused, Tone::Dim, "queued"),
-        // Its exit code has told the way: nothing went wrong.
-        StepStatus::Failed if step.leads_to.is_some() => (Glyph::Arrow, Tone::Ask, "exited"),
-        status => {
-            let (glyph, tone) = look(status);
-            (glyph, tone, status.word())
-        }
+        StepStatus::Running if cut_off => said(signs::of_run(RunStanding::CutOff), "cut off"),
+        StepStatus::Running if step.queued => said(signs::QUEUED, "queued"),
+        StepStatus::Failed if step.leads_to.is_some() => said(signs::LED, "exited"),
+        status => said(signs::of_step(status), status.word()),
     }
 }
 
@@ -328,8 +326,8 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
 
 fn attempt_text(attempt: &Attempt, paint: Paint, text: &mut String) {
     let (glyph, tone) = match attempt.is_routed {
-        true => (Glyph::Arrow, Tone::Ask),
-        false => look(attempt.status),
+        true => signs::LED,
+        false => signs::of_step(attempt.status),
     };
     let mark = paint.text(tone, paint.glyph(glyph));
     let _ =
@@ -376,16 +374,4 @@ pub(super) fn process_words(process: &ProcessRecord) -> Option<String> {
     words.extend(process.ended_with.as_ref().map(|signal| format!("Aye ended it with {signal}")));
     words.extend(process.left_behind());
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-pub(super) fn look(status: StepStatus) -> (Glyph, Tone) {
-    match status {
-        StepStatus::Waiting => (Glyph::Asking, Tone::Ask),
-        StepStatus::Running => (Glyph::Running, Tone::Ask),
-        StepStatus::Completed => (Glyph::Done, Tone::Good),
-        StepStatus::Skipped => (Glyph::Skipped, Tone::Dim),
-        StepStatus::Failed | StepStatus::TimedOut => (Glyph::Failed, Tone::Bad),
-        StepStatus::Cancelled => (Glyph::Failed, Tone::Warn),
-        StepStatus::Interrupted | StepStatus::Unknown => (Glyph::Asking, Tone::Warn),
-    }
 }

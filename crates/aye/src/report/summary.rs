@@ -99,7 +99,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             let why = why.next().unwrap_or_default();
             // Who cancelled it is said in the same words.
             let said = if why.starts_with("cancelled") { "" } else { "cancelled: " };
-            let _ = write!(text, "{} {skill} {said}{why}", mark(Glyph::Failed, Tone::Warn));
+            let _ = write!(text, "{} {skill} {said}{why}", mark(Glyph::Failed, Tone::Dim));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {
             let rests = !driven && state.paused == Some(PauseReason::Resting);
@@ -180,9 +180,9 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
             next.push(("cancel", format!("aye cancel {outer}")));
             let mark = match (driven, &state.phase) {
                 (false, _) => mark(Glyph::Paused, Tone::Warn),
-                (true, _) if state.waits_for_name().is_some() => mark(Glyph::Paused, Tone::Ask),
+                (true, _) if state.waits_for_name().is_some() => mark(Glyph::Paused, Tone::Dim),
                 (true, _) if waiting > 0 => mark(Glyph::Asking, Tone::Ask),
-                (true, _) => mark(Glyph::Running, Tone::Ask),
+                (true, _) => mark(Glyph::Running, Tone::Mark),
             };
             let _ = write!(text, "{mark} {skill} {why}");
         }

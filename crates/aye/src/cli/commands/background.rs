@@ -28,7 +28,7 @@ pub(super) fn tell(run: &RunId, skill: &str, context: &Context) -> Result<(), Er
     let paint = context.paint_err;
     let mut text = format!(
         "{} {} continues in the background\n",
-        paint.text(Tone::Ask, paint.glyph(Glyph::Running)),
+        paint.text(Tone::Mark, paint.glyph(Glyph::Running)),
         paint.text(Tone::Strong, &escape_control_line(skill)),
     );
     for (what, command) in [

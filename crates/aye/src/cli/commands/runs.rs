@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::{Context, environment};
-use crate::paint::{Glyph, Paint, Tone, escape_control, escape_control_line, plural};
+use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural};
+use crate::signs;
 use crate::term;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{ListedRun, RunFilter, RunRow, RunStanding};
@@ -157,7 +158,7 @@ fn line(
 ) -> String {
     let ListedRun { row, .. } = run;
     let standing = run.standing();
-    let (glyph, tone) = look(standing);
+    let (glyph, tone) = signs::of_run(standing);
     let mark = paint.text(tone, paint.glyph(glyph));
     let waits = row.waits_for_name();
     let about = match (&row.message, &row.step) {
@@ -224,20 +225,6 @@ pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
 /// How long from one moment to another.
 pub(super) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
-}
-
-/// How a run that stands like this looks.
-pub(super) fn look(standing: RunStanding) -> (Glyph, Tone) {
-    match standing {
-        RunStanding::Running => (Glyph::Running, Tone::Ask),
-        RunStanding::Queued => (Glyph::Paused, Tone::Ask),
-        RunStanding::Waiting => (Glyph::Asking, Tone::Ask),
-        RunStanding::Paused => (Glyph::Paused, Tone::Warn),
-        RunStanding::CutOff => (Glyph::Asking, Tone::Warn),
-        RunStanding::Completed => (Glyph::Done, Tone::Good),
-        RunStanding::Failed => (Glyph::Failed, Tone::Bad),
-        RunStanding::Cancelled => (Glyph::Failed, Tone::Warn),
-    }
 }
 
 fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {

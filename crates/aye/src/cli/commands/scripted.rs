@@ -247,7 +247,7 @@ fn closing(question: &Question, taken: &Taken, after: Duration, context: &Contex
     };
     let answer = crate::term::cut(&answer, SHORT);
     let (glyph, tone) = match how {
-        How::Given => (Glyph::Answered, Tone::Ask),
+        How::Given => (Glyph::Answered, Tone::Mark),
         How::Override | How::Expired | How::Unattended => (Glyph::Asking, Tone::Warn),
     };
     let note = match how {

@@ -11,9 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use crate::chart::{bar, sparkline};
 use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control_line, plural};
+use crate::signs;
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{RunFigures, SkillStats, Spread, StatsRequest};
+use aye_runtime::usecases::{RunFigures, RunStanding, SkillStats, Spread, StatsRequest};
 
 use super::output::{print_json, print_words};
 
@@ -88,11 +89,11 @@ fn view(stats: &SkillStats, columns: Option<usize>, paint: Paint) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     };
-    let line = paint.text(Tone::Ask, &sparkline(&durations, paint));
+    let line = paint.text(Tone::Mark, &sparkline(&durations, paint));
     row("duration", &line, &spread_words(stats.duration_ms));
     if !stats.questions.is_empty() {
         let waits: Vec<Option<u64>> = shown.iter().map(|run| Some(run.waiting_ms)).collect();
-        let line = paint.text(Tone::Ask, &sparkline(&waits, paint));
+        let line = paint.text(Tone::Mark, &sparkline(&waits, paint));
         row("waiting", &line, &spread_words(stats.waiting_ms));
     }
     let marks: String = shown.iter().map(|run| mark(run, paint)).collect();
@@ -112,12 +113,10 @@ fn counts(runs: &[RunFigures]) -> String {
 }
 
 fn mark(run: &RunFigures, paint: Paint) -> String {
-    let (glyph, tone) = match run.status {
-        "completed" => (Glyph::Done, Tone::Good),
-        "failed" => (Glyph::Failed, Tone::Bad),
-        "cancelled" => (Glyph::Skipped, Tone::Warn),
-        _ => (Glyph::Paused, Tone::Ask),
-    };
+    let standing = RunStanding::from_word(run.status).unwrap_or(RunStanding::Paused);
+    let (glyph, tone) = signs::of_run(standing);
+    // No word stands beside it that would tell it from a failure.
+    let glyph = if standing == RunStanding::Cancelled { Glyph::Skipped } else { glyph };
     paint.text(tone, paint.glyph(glyph))
 }
 
@@ -202,7 +201,7 @@ fn table(
             line.count,
             value(line.spread.median),
             longest(&value(line.spread.max)),
-            paint.text(Tone::Ask, &bar)
+            paint.text(Tone::Mark, &bar)
         );
         text.push_str(row.trim_end());
         text.push('\n');

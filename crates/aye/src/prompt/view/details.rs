@@ -6,10 +6,11 @@ use aye_core::skill::{By, ChoiceAction};
 use jiff::Timestamp;
 use std::time::Duration;
 
-use crate::paint::{Glyph, Tone, duration, escape_control};
+use crate::paint::{Tone, duration, escape_control};
 use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
+use crate::signs;
 use aye_runtime::advisor::Beside;
 use aye_runtime::prompter::{QuestionContext, expiry_words};
 
@@ -131,7 +132,7 @@ fn so_far(rows: &mut Rows, run: &State, step: &str, now: Timestamp) {
         .filter(|(name, record)| *name != step || record.status != StepStatus::Waiting)
         .collect();
     for (index, (name, record)) in met.iter().skip(met.len().saturating_sub(STEPS)).enumerate() {
-        let (glyph, tone) = mark(record.status);
+        let (glyph, tone) = signs::of_step(record.status);
         let glyph = rows.look.paint.glyph(glyph);
         let mut line = Styled::new().tone(tone, glyph).plain(format!(" {}", escape_control(name)));
         if let Some(took) = took(record, now) {
@@ -157,17 +158,5 @@ fn took(record: &StepRecord, now: Timestamp) -> Option<Duration> {
     match record.status {
         StepStatus::Running => Duration::try_from(now.duration_since(record.started?)).ok(),
         _ => crate::words::took(record),
-    }
-}
-
-fn mark(status: StepStatus) -> (Glyph, Tone) {
-    match status {
-        StepStatus::Completed => (Glyph::Done, Tone::Good),
-        StepStatus::Skipped => (Glyph::Skipped, Tone::Dim),
-        StepStatus::Waiting | StepStatus::Running => (Glyph::Running, Tone::Ask),
-        StepStatus::Failed | StepStatus::TimedOut | StepStatus::Cancelled => {
-            (Glyph::Failed, Tone::Bad)
-        }
-        StepStatus::Interrupted | StepStatus::Unknown => (Glyph::Asking, Tone::Warn),
     }
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::paint::{Glyph, Paint, Tone, duration, plural};
 use crate::screen::Painted;
+use crate::signs;
 
 use super::super::sanitizer::rows;
 use super::super::step_line::QUEUED;
@@ -98,7 +99,7 @@ impl Block<'_> {
                 self.layout.row(&Row { mark, depth, name: &name, text, result: "", right: "" });
             rows.push(Active { row, tail: None });
         } else if let Some(words) = &lane.waits {
-            let mark = (Glyph::Paused, Tone::Warn);
+            let mark = signs::QUEUED;
             let (name, text) = match name.as_str() {
                 "" => ("waiting", words.clone()),
                 name => (name, format!("waits {words}")),
@@ -125,9 +126,9 @@ impl Block<'_> {
 
     fn said_of(&self, id: usize, current: &Current) -> ((Glyph, Tone), String) {
         let paint = self.layout.paint;
-        let running = (Glyph::Running, Tone::Ask);
+        let running = (Glyph::Running, Tone::Mark);
         if current.queued {
-            return ((Glyph::Paused, Tone::Dim), QUEUED.to_owned());
+            return (signs::QUEUED, QUEUED.to_owned());
         }
         if let Some(at) = current.retry_at.filter(|at| *at > self.tick.now) {
             let wait = duration(between(self.tick.now, at));
@@ -254,7 +255,7 @@ impl Block<'_> {
             parts.pop();
         }
         let line = paint.cut(&parts.join(&dot(paint)), room);
-        painted(format!("{} {}", paint.text(Tone::Ask, spinner), paint.text(Tone::Dim, &line)))
+        painted(format!("{} {}", paint.text(Tone::Mark, spinner), paint.text(Tone::Dim, &line)))
     }
 }
 

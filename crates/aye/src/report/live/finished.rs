@@ -8,6 +8,7 @@ use aye_core::journal::{State, StepRecord, StepStatus};
 
 use crate::paint::{Glyph, Tone, duration, escape_control, escape_control_line, plural};
 use crate::screen::Painted;
+use crate::signs;
 
 use super::super::OutputMode;
 use super::super::kept_output::{KeptLine, is_logged};
@@ -85,15 +86,7 @@ impl<W: Write> LiveReport<'_, W> {
         let took = took.filter(|_| failed.outcome != BadOutcome::Interrupted);
         let right = took.map(Duration::from_millis).map(duration).unwrap_or_default();
         let routed = failed.leads_to.as_deref();
-        let (mark, tone) = match failed.outcome {
-            BadOutcome::Unknown | BadOutcome::Interrupted => (Glyph::Asking, Tone::Warn),
-            BadOutcome::Failure if routed.is_some() => (Glyph::Arrow, Tone::Ask),
-            BadOutcome::Failure
-            | BadOutcome::Timeout
-            | BadOutcome::Cancelled
-            | BadOutcome::Declined
-            | BadOutcome::Expired => (Glyph::Failed, Tone::Bad),
-        };
+        let (mark, tone) = signs::of_failure(failed);
         let mut lines = failed.message.lines().map(escape_control);
         let mut message = lines.next().unwrap_or_default();
         let attempt = lane.current.as_ref().map_or(1, |current| current.attempt);
@@ -158,7 +151,11 @@ impl<W: Write> LiveReport<'_, W> {
         let is_skipped = |step: &&StepRecord| step.status == StepStatus::Skipped;
         let skipped = state.steps.values().filter(is_skipped).count();
         let (mark, text) = match lane.done {
-            _ if !well => ((Glyph::Failed, Tone::Warn), escape_control_line(why)),
+            _ if !well => {
+                let cancelled = matches!(event.kind, EventKind::SkillCancelled { .. });
+                let status = if cancelled { StepStatus::Cancelled } else { StepStatus::Failed };
+                (signs::of_step(status), escape_control_line(why))
+            }
             // A step that was skipped is not done: the row says so.
             steps if skipped > 0 => {
                 let done = plural(steps.saturating_sub(skipped), "step");

@@ -284,7 +284,7 @@ export function attemptNames(executions) {
 export function standings(run) {
   const words = {
     running: "running", queued: "running", waiting: "running", asking: "asking", completed: "done", skipped: "skipped", failed: "failed",
-    timed_out: "failed", unknown: "failed", interrupted: "failed", cancelled: "cancelled",
+    timed_out: "failed", unknown: "unsure", interrupted: "unsure", cancelled: "cancelled",
   };
   const out = {};
   for (const step of run.steps.values()) {

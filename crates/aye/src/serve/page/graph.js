@@ -44,7 +44,7 @@ function copy(from) {
   return to;
 }
 
-const STANDINGS = { running: "lit", asking: "asking", done: "done", failed: "wrong", cancelled: "stopped", skipped: "left-out" };
+const STANDINGS = { running: "lit", asking: "asking", done: "done", failed: "wrong", unsure: "unsure", cancelled: "stopped", skipped: "left-out" };
 
 /** Marks each step with where it stands (`{ build: "done", deploy: "running" }`), and the end that was reached. */
 export function light(svg, standings, end) {

@@ -81,10 +81,10 @@ fn colours_mark_what_matters() {
     let look = Look { paint, ..look(60, 10) };
     let text = shown(&question, &[], look).replace('\u{1b}', "^");
     assert_snapshot!(text, @r"
-    ^[36m╭─ ^[0m^[1mProduction release^[0m
-    ^[36m│  ^[0mRelease ^[36mabc123^[0m to ^[1mproduction^[0m?
-    ^[36m├─ ^[0mProceed? ^[1m[y/N]^[0m
-    ^[36m╰─ ^[0m^[36m⠸ ^[0m^[33m9s left^[0m^[2m, then no answer^[0m^[2m · ^[0m^[2m? details^[0m^[2m · ^[0m^[2mEsc cancels^[0m
+    ^[33m╭─ ^[0m^[1mProduction release^[0m
+    ^[33m│  ^[0mRelease ^[36mabc123^[0m to ^[1mproduction^[0m?
+    ^[33m├─ ^[0mProceed? ^[1m[y/N]^[0m
+    ^[33m╰─ ^[0m^[33m⠸ ^[0m^[33m9s left^[0m^[2m, then no answer^[0m^[2m · ^[0m^[2m? details^[0m^[2m · ^[0m^[2mEsc cancels^[0m
     ");
 }
 

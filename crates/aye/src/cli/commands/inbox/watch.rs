@@ -150,7 +150,7 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
             let paint = context.paint_out;
             output::print_line(&format!(
                 "{} {}  {}  {}",
-                paint.text(Tone::Ask, paint.glyph(Glyph::Answered)),
+                paint.text(Tone::Mark, paint.glyph(Glyph::Answered)),
                 escape_control_line(&question.step),
                 paint.text(Tone::Strong, &escape_control_line(&label)),
                 paint.text(Tone::Dim, &format!("after {}", since(question.asked, context.now()))),

@@ -171,7 +171,7 @@ fn render(listed: &[Listed], context: &Context) -> String {
             true => paint.text(Tone::Dim, &fit(&wanted.join(" "), rest)),
             false => String::new(),
         };
-        let mark = paint.text(Tone::Ask, paint.glyph(Glyph::Running));
+        let mark = paint.text(Tone::Mark, paint.glyph(Glyph::Running));
         text.push_str(format!("{mark} {name}  {about}  {wanted}").trim_end());
         text.push('\n');
     }

@@ -136,12 +136,12 @@ function stepLine(tree, run, step, inside, host, chosen) {
   const body = html`<span class="sign ${sign.tone} ${status === "running" ? "pulse" : ""}" aria-hidden="true">${sign.sign}</span>
     <span class="title"><span class="visually-hidden">${sign.word}: </span>${visible(step.name)} <span class="soft small">${step.kind ?? ""}</span>
       ${lines.map((line) => html`<small>${prose(line)}</small>`)}</span><span class="took">${took}</span>`;
-  const now = status === "running" || asking;
+  const now = asking ? "now asks" : status === "running" ? "now" : "";
   const opens = HAS_LOG.has(step.kind) && step.executions.length > 0;
   const isChosen = chosen?.run.id === run.id && chosen.step.name === step.name;
   return html`<li>${opens
-    ? html`<button type="button" class="step ${now ? "now" : ""}" aria-pressed=${isChosen ? "true" : "false"} @click=${() => host.go(logPath(tree, run, step))}>${body}</button>`
-    : html`<div class="step ${now ? "now" : ""} ${status === "pending" ? "later" : ""}">${body}</div>`}
+    ? html`<button type="button" class="step ${now}" aria-pressed=${isChosen ? "true" : "false"} @click=${() => host.go(logPath(tree, run, step))}>${body}</button>`
+    : html`<div class="step ${now} ${status === "pending" ? "later" : ""}">${body}</div>`}
     ${children.map((child) => html`<div class="inside"><a class="small" href="#/runs/${child.id}">${visible(label(child.parent))}</a>
       <span class="small ${runSign(child.status).tone}">${runSign(child.status).word} ${duration(child.duration)}</span>${timeline(tree, child, host, chosen)}</div>`)}</li>`;
 }
@@ -194,7 +194,7 @@ function decisions(tree, host) {
   const all = [...tree.runs.values()].flatMap((run) => run.decisions).sort((a, b) => a.at.localeCompare(b.at));
   if (all.length === 0) return "";
   return html`<section class="panel stack" aria-label="Decisions"><h3>Decisions</h3><ol class="timeline">${all.map((one) => {
-    const sign = one.refused ? ["✗", "bad"] : one.expired ? ["·", "soft"] : ["●", "good"];
+    const sign = one.refused ? ["✗", "ask"] : one.expired ? ["?", "ask"] : ["●", "link"];
     const where = one.machine ? ` · on ${plain(one.machine)}` : "";
     const who = one.expired ? `nobody answered in time; ${one.value === null ? "it counts as declined" : one.secret ? "its default was taken" : `“${plain(value(one.value))}” was taken`}` : [`by ${plain(one.by)}`, proofWords(one)].filter(Boolean).join(", ");
     return html`<li class="step"><span class="sign ${sign[1]}" aria-hidden="true">${sign[0]}</span><span class="title">${prose(heading(one))}${one.expired ? "" : html`: <b>${visible(one.label ?? value(one.value))}</b>`}
