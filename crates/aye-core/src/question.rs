@@ -99,7 +99,7 @@ pub struct Question {
     /// The resolved command that a yes will start, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
-    /// Where each answer leads, in `states:` skills.
+    /// Where each answer leads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads: Vec<Lead>,
     /// Everything that decides what a yes leads to; an answer counts for these.
@@ -333,16 +333,47 @@ pub const SILENCE: &str = "no answer";
 pub struct Lead {
     /// The value of the option.
     pub answer: String,
-    /// The state that follows, or in which the run ends.
+    /// The step that a yes runs, the state that follows, or the one in which the run ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// How the run ends, where it ends at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<EndStatus>,
+    /// The same in words, for every place that shows it; empty in questions of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub words: String,
+}
+
+impl Lead {
+    /// Where a no leads: to a state, or to the end of the run.
+    pub fn new(to: Option<String>, ends: Option<EndStatus>) -> Self {
+        let lead = Self { to, ends, ..Self::said(String::new()) };
+        Self { words: lead.to_string(), ..lead }
+    }
+
+    /// A no to the question of an item of a list leaves that item out.
+    pub fn left_out() -> Self {
+        let said = Self::said("the item is left out".to_owned());
+        Self { ends: Some(EndStatus::Cancelled), ..said }
+    }
+
+    /// What follows is the next of a list of steps, or of the run around: which of them runs,
+    /// their conditions say later.
+    pub fn continues() -> Self {
+        Self::said("the run continues".to_owned())
+    }
+
+    /// Where a no leads, in words alone.
+    pub fn said(words: String) -> Self {
+        Self { answer: "no".to_owned(), to: None, ends: None, words }
+    }
 }
 
 impl std::fmt::Display for Lead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.words.is_empty() {
+            return f.write_str(&self.words);
+        }
         let how = self.ends.map(|ends| match ends {
             EndStatus::Failed => "failed",
             EndStatus::Cancelled => "cancelled",

@@ -799,10 +799,12 @@ export type KeptOutput = {
 export type Lead = {
   /** The value of the option. */
   answer: string;
-  /** The state that follows, or in which the run ends. */
+  /** The step that a yes runs, the state that follows, or the one in which the run ends. */
   to?: string | null;
   /** How the run ends, where it ends at once. */
   ends?: EndStatus | null;
+  /** The same in words, for every place that shows it; empty in questions of older versions. */
+  words?: string;
 };
 
 /** A process that could not be ended. */
@@ -1153,7 +1155,7 @@ export type Question = {
   destructive?: boolean;
   /** The resolved command that a yes will start, secrets masked. */
   follows?: string | null;
-  /** Where each answer leads, in `states:` skills. */
+  /** Where each answer leads. */
   leads?: Lead[];
   /**
    * Everything that decides what a yes leads to; an answer counts for these.
@@ -1255,7 +1257,7 @@ export type QuestionView = {
   destructive?: boolean;
   /** The resolved command that a yes will start, secrets masked. */
   follows?: string | null;
-  /** Where each answer leads, in `states:` skills. */
+  /** Where each answer leads. */
   leads?: Lead[];
   /**
    * Everything that decides what a yes leads to; an answer counts for these.

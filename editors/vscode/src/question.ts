@@ -197,20 +197,12 @@ export function commits(question: Question, option: Pick<Option, "action">): boo
   return option.action === "proceed" || (option.action === "skip" && question.purpose === "recover");
 }
 
-/** What an option leads to, in words. */
+/** Where an option leads, in the words of the question. */
 export function leadWords(question: Question, option: Option): string {
   const lead = question.leads?.find((one) => one.answer === option.value);
-  if (lead) return lead.to ? `→ ${plain(lead.to)}${lead.ends ? `, the run ends (${plain(lead.ends)})` : ""}` : `the run ends (${plain(lead.ends ?? "completed")})`;
-  const step = plain(question.step);
-  if (question.purpose === "gate") return { proceed: `runs ${step}`, cancel: `${step} does not run`, skip: `leaves ${step} out` }[option.action];
-  if (question.purpose === "recover") {
-    const words: Record<string, string> = {
-      retry: `runs ${step} again`, edit: "opens it in the Command Center", skip: `leaves ${step} out; the run continues`,
-      done: `counts ${step} as done; the run continues`, abort: "the run ends (failed)",
-    };
-    return words[option.value] ?? "";
-  }
-  return { proceed: "the run continues", cancel: "the run ends (cancelled)", skip: "the run continues without it" }[option.action];
+  const words = lead?.words ?? lead?.to ?? "";
+  if (question.purpose === "recover" && option.value === "edit") return "opens it in the Command Center";
+  return words === "" ? "" : `→ ${plain(words)}`;
 }
 
 export interface RememberChoice {

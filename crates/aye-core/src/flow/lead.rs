@@ -8,24 +8,22 @@ use super::graph::{Flow, NodeId, Target};
 use super::route::Route;
 
 impl Flow {
-    /// Where each answer to a question of this step leads. In a list of steps
-    /// that is plain: on, or to the end.
+    /// Where each answer to a question of this step leads. What the options of a question
+    /// about a failure do is said of each of them.
     pub fn leads(&self, node: NodeId, ask: &Ask, purpose: Purpose) -> Vec<Lead> {
-        match (&self.skill.body, purpose) {
-            (Body::States { .. }, Purpose::Gate | Purpose::Ask) => {}
-            (Body::States { .. }, Purpose::Recover) | (Body::Steps(_), _) => return Vec::new(),
+        if purpose == Purpose::Recover {
+            return Vec::new();
         }
-        let lead = |choice: &Choice| {
-            let (to, ends) = self.lead(node, choice.action, Some(&choice.value), purpose);
-            Lead { answer: choice.value.clone(), to, ends }
+        let lead = |choice: &Choice| Lead {
+            answer: choice.value.clone(),
+            ..self.lead(node, choice.action, Some(&choice.value), purpose)
         };
         ask.options.iter().map(lead).collect()
     }
 
     /// Where a no to the question of this step leads.
     pub fn decline_lead(&self, node: NodeId, purpose: Purpose) -> Lead {
-        let (to, ends) = self.lead(node, ChoiceAction::Cancel, None, purpose);
-        Lead { answer: "no".to_owned(), to, ends }
+        self.lead(node, ChoiceAction::Cancel, None, purpose)
     }
 
     fn lead(
@@ -34,27 +32,42 @@ impl Flow {
         action: ChoiceAction,
         answer: Option<&str>,
         purpose: Purpose,
-    ) -> (Option<String>, Option<EndStatus>) {
+    ) -> Lead {
         let step = &self.nodes[node].step;
-        let acts = purpose == Purpose::Gate && !matches!(step.action, Action::Note);
+        let name = &step.name.value;
+        let gates = purpose == Purpose::Gate && !matches!(step.action, Action::Note);
         let outcome = match action {
-            ChoiceAction::Proceed if acts => return (Some(step.name.value.clone()), None),
+            ChoiceAction::Proceed if gates => {
+                return Lead { to: Some(name.clone()), ..Lead::said(format!("runs {name}")) };
+            }
             ChoiceAction::Proceed => StepOutcome::Success,
             ChoiceAction::Skip => StepOutcome::Skipped,
             ChoiceAction::Cancel => StepOutcome::Declined { expired: false, by: None },
         };
-        match self.route(node, &outcome, answer) {
-            Route::To(Target::Step(next)) => (Some(self.nodes[next].step.name.value.clone()), None),
+        let route = self.route(node, &outcome, answer);
+        // However a step of `finally` ends, the next one follows.
+        let is_finally = node >= self.body().len();
+        let in_order = matches!(self.skill.body, Body::Steps(_));
+        if is_finally || in_order && matches!(route, Route::To(Target::Step(_))) {
+            return match gates {
+                true => Lead::said(format!("skips {name}")),
+                false => Lead::continues(),
+            };
+        }
+        match route {
+            Route::To(Target::Step(next)) => {
+                Lead::new(Some(self.nodes[next].step.name.value.clone()), None)
+            }
             Route::To(Target::End(end)) => {
                 let ending = &self.endings[end];
                 let status = match ending.status {
                     EndStatus::ByOutcome => self.status_after(node, &outcome),
                     status => status,
                 };
-                (ending.name.clone(), Some(status))
+                Lead::new(ending.name.clone(), Some(status))
             }
-            Route::Done => (None, Some(EndStatus::Completed)),
-            Route::Uncaught => (None, Some(EndStatus::Cancelled)),
+            Route::Done => Lead::new(None, Some(EndStatus::Completed)),
+            Route::Uncaught => Lead::new(None, Some(EndStatus::Cancelled)),
         }
     }
 }

@@ -48,44 +48,51 @@ impl Machine {
         }
         let lead = self.flow.decline_lead(self.flow.find(&step.name)?, Purpose::Ask);
         match lead.ends {
-            Some(EndStatus::Cancelled) => self.declined_around(),
+            Some(EndStatus::Cancelled) => {
+                let parent = self.state.started.parent.as_deref()?;
+                let calls = matches!(step.action, Action::Skill { .. });
+                match parent.item {
+                    Some(_) => calls.then(|| Box::new(Lead::left_out())),
+                    None => parent.declined.clone(),
+                }
+            }
             Some(EndStatus::Completed | EndStatus::Failed | EndStatus::ByOutcome) | None => {
                 Some(Box::new(lead))
             }
         }
     }
 
-    /// Where it leads in a run around if a person says no in this one, and it ends.
-    fn declined_around(&self) -> Option<Box<Lead>> {
-        let parent = self.state.started.parent.as_deref()?;
-        parent.declined.clone().filter(|_| parent.item.is_none())
-    }
-
     /// Where each answer to a question leads. What ends this run may start something in a
-    /// run around it.
+    /// run around it, or leave an item out.
     pub(super) fn leads(&self, node: NodeId, ask: &Ask, purpose: Purpose) -> Vec<Lead> {
-        let mut leads = self.flow.leads(node, ask, purpose);
         let parent = self.state.started.parent.as_deref();
-        let Some(around) = parent.and_then(|parent| parent.declined.as_deref()) else {
-            return leads;
+        // What no file holds is a question alone: of a script, a server, a proposal.
+        if self.state.started.file.is_empty() || parent.is_some_and(|parent| parent.form.is_some())
+        {
+            return Vec::new();
+        }
+        let mut leads = self.flow.leads(node, ask, purpose);
+        let Some(parent) = parent else { return leads };
+        let around = match parent.item {
+            Some(_) => Some(Lead::left_out()),
+            None => parent.declined.as_deref().cloned(),
         };
-        let is_item = parent.is_some_and(|parent| parent.item.is_some());
-        let no = self.flow.decline_lead(node, purpose);
-        if purpose == Purpose::Recover || no.ends != Some(EndStatus::Cancelled) {
-            return leads;
-        }
-        if is_item {
-            leads.push(Lead { answer: SILENCE.to_owned(), ..around.clone() });
-            return leads;
-        }
-        for option in ask.options.iter().filter(|option| option.action == ChoiceAction::Cancel) {
-            leads.retain(|lead| {
-                lead.answer != option.value || lead.ends != Some(EndStatus::Cancelled)
-            });
-            if !leads.iter().any(|lead| lead.answer == option.value) {
-                leads.push(Lead { answer: option.value.clone(), ..around.clone() });
+        for (lead, option) in leads.iter_mut().zip(&ask.options) {
+            let instead = match (lead.ends, &lead.to, option.action) {
+                (Some(EndStatus::Cancelled), _, ChoiceAction::Cancel) => around.clone(),
+                // The run around this one goes its way.
+                (Some(EndStatus::Completed), None, _) => Some(Lead::continues()),
+                _ => None,
+            };
+            if let Some(instead) = instead {
+                *lead = Lead { answer: option.value.clone(), ..instead };
             }
         }
+        let silence = parent.declined.as_deref().filter(|_| {
+            let no = self.flow.decline_lead(node, purpose);
+            parent.item.is_some() && !leads.is_empty() && no.ends == Some(EndStatus::Cancelled)
+        });
+        leads.extend(silence.map(|lead| Lead { answer: SILENCE.to_owned(), ..lead.clone() }));
         leads
     }
 

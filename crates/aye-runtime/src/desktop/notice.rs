@@ -291,7 +291,7 @@ mod tests {
         let human = Question { by: By::Human, ..question() };
         assert_eq!(labels(&human), ["--cancel"]);
         let to = Some("rollback".to_owned());
-        let leads = vec![Lead { answer: "cancel".to_owned(), to, ends: None }];
+        let leads = vec![Lead { answer: "cancel".to_owned(), ..Lead::new(to, None) }];
         let starts = Question { leads, ..question() };
         assert_eq!(labels(&starts), ["--proceed"], "declining starts something");
     }

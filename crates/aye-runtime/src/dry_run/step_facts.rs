@@ -242,7 +242,10 @@ fn is_uncaught(flow: &Flow, node: NodeId) -> bool {
 fn declined_inside(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Option<Lead> {
     let lead = flow.decline_lead(node, Purpose::Ask);
     match (lead.ends, place) {
-        (Some(EndStatus::Cancelled), Place::Item) => None,
+        (Some(EndStatus::Cancelled), Place::Item) => {
+            let calls = matches!(flow.nodes[node].step.action, Action::Skill { .. });
+            calls.then(Lead::left_out)
+        }
         (Some(EndStatus::Cancelled), Place::Run | Place::Finally) => known.declined.clone(),
         (_, Place::Finally) => None,
         (_, Place::Run | Place::Item) => Some(lead),
@@ -278,7 +281,7 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Vec<
         let around = known.declined.as_ref().filter(|_| lead.ends == Some(EndStatus::Cancelled));
         match place {
             Place::Item => {
-                ways.push("no -> the item is left out".to_owned());
+                ways.push(format!("no -> {}", Lead::left_out()));
                 ways.extend(around.map(|around| format!("{SILENCE} -> {around}")));
             }
             Place::Run | Place::Finally => ways.push(format!("no -> {}", around.unwrap_or(&lead))),

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::paint::{
     Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural, shell_word,
 };
+use crate::words::lead_words;
 use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
@@ -119,6 +120,10 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     }
                     let workspace = Some(state.started.workspace.as_str());
                     covered = covered_text(question, run.as_str(), workspace, usize::MAX, paint);
+                    let leads = lead_words(question, paint).join(", ");
+                    if !leads.is_empty() {
+                        covered.push_str(&format!("  {}\n", paint.text(Tone::Dim, &leads)));
+                    }
                     next.push(("inbox", "aye inbox".to_owned()));
                     if !driven && !rests {
                         next.push(("wait", format!("aye resume {outer} --detach{again}")));

@@ -79,7 +79,7 @@ await test(SKILLS, async (here) => {
   const parts = [
     "Publish", "ship › publish", "through an assistant", "0 of 2 agreed", "Publish now?", `on ${fact("machine")}`, `in ${fact("directory")}`,
     "./publish --to production", "CHANNEL=stable", "release notes", "a yes covers", ...(asked.not_covered?.length ? ["not covered"] : []),
-    "build", "Known issue", "Assistant", "(not counted)", "→ runs publish", "→ publish does not run", "Reason",
+    "build", "Known issue", "Assistant", "(not counted)", "→ runs publish", "→ the run ends (cancelled)", "Reason",
   ];
   const text = await card(ann).textContent();
   parts.reduce((from, part) => {

@@ -21,7 +21,10 @@ fn question(message: &str) -> Question {
             offer("cancel", ChoiceAction::Cancel),
         ],
         follows: Some("./deploy --to 'prod & <eu>'".to_owned()),
-        leads: vec![Lead { answer: "proceed".to_owned(), to: Some("live".to_owned()), ends: None }],
+        leads: vec![Lead {
+            answer: "proceed".to_owned(),
+            ..Lead::new(Some("live".to_owned()), None)
+        }],
         ..Question::new(id, AskKind::Confirm, message)
     }
 }

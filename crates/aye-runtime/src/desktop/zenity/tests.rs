@@ -31,7 +31,7 @@ fn ended(code: i32, stdout: &str) -> Ended {
 #[test]
 fn a_few_options_are_buttons_and_enter_presses_none_of_them() {
     let mut asked = question(&["Proceed", "--version", "my_file"]);
-    asked.leads.push(Lead { answer: "v0".to_owned(), to: Some("live".to_owned()), ends: None });
+    asked.leads.push(Lead { answer: "v0".to_owned(), ..Lead::new(Some("live".to_owned()), None) });
     let window = Window::Pick(rows(&asked));
     let launch = Zenity.launch(&window, &card(&asked));
     insta::assert_debug_snapshot!(launch.args, @r#"

@@ -186,6 +186,7 @@ fn show_tells_a_run() {
     asks  run RUN by USER on HOST at TIME
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
+      yes → the run ends (completed), no → the run ends (cancelled)
       answer  aye answer RUN-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume RUN --detach

@@ -205,9 +205,9 @@ fn hostile_words_stay_in_their_place() {
         let ours: Vec<&str> = screen.lines().skip_while(|line| !line.starts_with('╭')).collect();
         assert!(ours.iter().all(|line| line.starts_with(['╭', '│', '├', '╰'])), "{screen}");
         let count = |glyph| ours.iter().filter(|line| line.starts_with(glyph)).count();
-        assert_eq!((count('╭'), count('├'), count('╰')), (1, 2, 1), "{screen}");
+        assert_eq!((count('╭'), count('├'), count('╰')), (1, 3, 1), "{screen}");
         let said = ours.iter().skip_while(|line| !line.starts_with("│  ┊ "));
-        let said: Vec<_> = said.take_while(|line| !line.starts_with("├─ Proceed?")).collect();
+        let said: Vec<_> = said.take_while(|line| !line.starts_with("├─ yes →")).collect();
         assert_eq!(said.len(), 8, "{screen}");
         assert!(said.iter().all(|line| line.starts_with("│  ┊ ")), "{screen}");
         terminal.keys("n");

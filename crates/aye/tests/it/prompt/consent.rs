@@ -162,7 +162,7 @@ steps:
 fn where_no_starts_something_only_n_starts_it() {
     let place = machine();
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("yes → ship, no → restore").wait_for("Proceed? [y/n]");
+    terminal.wait_for("yes → runs ship, no → restore").wait_for("Proceed? [y/n]");
     terminal.keys("\r").wait_for("Enter does nothing here: no starts `restore`");
     terminal.keys("x").wait_for("`x` is not an answer; press y or n");
     terminal.keys("v").wait_for("`v` is not an answer").keys("w").wait_for("`w` is not an answer");
@@ -209,11 +209,75 @@ fn the_inbox_says_where_each_answer_leads() {
     let place = machine();
     assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
     let listed = place.aye(&["inbox"]).ok();
-    assert!(listed.stdout.contains("yes → ship, no → restore"), "{}", listed.all());
+    assert!(listed.stdout.contains("yes → runs ship, no → restore"), "{}", listed.all());
     let open = place.aye(&["inbox", "--json"]).ok().json();
     let leads = &open[0]["details"]["leads"];
-    assert_eq!(leads[0], serde_json::json!({ "answer": "proceed", "to": "ship" }), "{open}");
-    assert_eq!(leads[1], serde_json::json!({ "answer": "cancel", "to": "restore" }), "{open}");
+    let yes = serde_json::json!({ "answer": "proceed", "to": "ship", "words": "runs ship" });
+    let no = serde_json::json!({ "answer": "cancel", "to": "restore", "words": "restore" });
+    assert_eq!((&leads[0], &leads[1]), (&yes, &no), "{open}");
+}
+
+/// The same words at the prompt, in the inbox and where the run pauses.
+#[test]
+fn a_list_of_steps_says_where_each_answer_leads() {
+    let place = Place::new();
+    let skill = "\
+name: s
+steps:
+  - { name: ask, confirm: { message: 'Begin?', timeout: 0 } }
+  - name: pick
+    choose: { message: 'Where?', options: [canary, all], timeout: 0 }
+  - { name: deploy, command: touch, args: [deployed], confirmation: { message: 'Ship it?', timeout: 0 } }
+";
+    place.write("skill.yaml", skill);
+    let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 60, 24);
+    terminal.wait_for("├─ yes → the run continues, no → the run ends (cancelled)");
+    terminal.wait_for("Proceed? [y/N]").keys("y");
+    terminal.wait_for("├─ each answer → the run continues").keys("\r");
+    terminal.wait_for("├─ yes → runs deploy, no → the run ends (cancelled)");
+    terminal.wait_for("Proceed? [y/N]").keys("n");
+    assert_eq!(terminal.end(), Some(5), "{}", terminal.vt.all());
+    place.write(
+        "skill.yaml",
+        &skill.replace("- { name: ask", "- { name: first, condition: 'false'"),
+    );
+    let paused = place.aye(&["run", "skill.yaml", "--no-input"]);
+    assert!(paused.stderr.contains("\n  each answer → the run continues\n"), "{}", paused.all());
+    let id = format!("{}-1", place.last());
+    let paused = place.aye(&["answer", &id, "all", "--resume", "--no-input"]);
+    let leads = "\n  yes → runs deploy, no → the run ends (cancelled)\n";
+    let listed = place.aye(&["inbox"]).ok().stdout;
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    for text in [&paused.stderr, &listed, &shown] {
+        assert!(text.contains(leads), "{text}");
+    }
+}
+
+#[test]
+fn the_item_of_a_list_and_options_say_where_each_answer_leads() {
+    let place = Place::new();
+    let leads = |skill: &str| {
+        place.write("skill.yaml", &format!("name: s\n{skill}"));
+        assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+        let open = place.aye(&["inbox", "--json"]).ok().json();
+        let newest = open.as_array().unwrap().last().unwrap()["details"]["leads"].clone();
+        place.aye(&["cancel", "last"]).ok();
+        let words = |lead: &serde_json::Value| {
+            format!("{} → {}", lead["answer"], lead["words"]).replace('"', "")
+        };
+        newest.as_array().unwrap().iter().map(words).collect::<Vec<_>>().join(", ")
+    };
+    let gate = "{ name: go, command: 'true', confirmation: { message: 'Go?', timeout: 0 } }";
+    assert_eq!(
+        leads(&format!("steps: [{{ name: roll, foreach: [a], steps: [{gate}] }}]\n")),
+        "proceed → runs go, cancel → the item is left out"
+    );
+    assert_eq!(
+        leads(
+            "steps:\n  - { name: ask, confirm: { message: 'Go?', timeout: 0, options: [{ label: Go, value: go }, { label: Not now, value: later, action: skip }, { label: Stop, value: stop, action: cancel }] } }\n"
+        ),
+        "go → the run ends (completed), later → the run ends (completed), stop → the run ends (cancelled)"
+    );
 }
 
 #[test]

@@ -270,7 +270,7 @@ function assistant(question, run) {
   return said.slice(-3).map((one) => html`<p class="aside"><b>Assistant</b> ${visible(one.by)} (not counted)${one.label ? html`: suggests <b>${visible(one.label)}</b>` : ""}${one.text ? html`${one.label ? ". " : ": "}${prose(one.text)}` : ""}</p>`);
 }
 
-/** Where each answer leads. */
+/** Where each answer leads. What the options of a question about a failure do stands beside them. */
 function leads(question) {
   const rows = (question.options ?? []).map((option) => [option, leadWords(question, option)]).filter(([, words]) => words);
   if (rows.length === 0) return "";
@@ -279,17 +279,7 @@ function leads(question) {
 
 function leadWords(question, option) {
   const lead = question.leads?.find((one) => one.answer === option.value);
-  if (lead) return lead.to ? `${lead.to}${lead.ends ? `, the run ends (${lead.ends})` : ""}` : `the run ends (${lead.ends ?? "completed"})`;
-  if (question.purpose === "gate") {
-    return { proceed: `runs ${question.step}`, cancel: `${question.step} does not run`, skip: `leaves ${question.step} out` }[option.action];
-  }
-  if (question.purpose === "recover") {
-    return {
-      retry: `runs ${question.step} again`, edit: `runs ${question.step} again with your changes`, skip: `leaves ${question.step} out; the run continues`,
-      done: `counts ${question.step} as done; the run continues`, abort: "the run ends (failed)",
-    }[option.value] ?? "";
-  }
-  return { proceed: "the run continues", cancel: "the run ends (cancelled)", skip: "the run continues without it" }[option.action] ?? "";
+  return lead?.words ?? lead?.to ?? "";
 }
 
 const ENDED = { withdrawn: "withdrawn: the run ended first", decided: "decided while you were away" };

@@ -30,6 +30,7 @@ fn a_question_is_asked_where_the_run_is() {
     │  command: true
     │  not covered: programs that the script finds in `PATH`
     │
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines
     === 120x40
@@ -42,6 +43,7 @@ fn a_question_is_asked_where_the_run_is() {
     │  command: true
     │  not covered: programs that the script finds in `PATH`
     │
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines
     === 40x24
@@ -55,6 +57,8 @@ fn a_question_is_asked_where_the_run_is() {
     │  not covered: programs that the
     │    script finds in `PATH`
     │
+    ├─ yes → runs release, no → the run
+    │    ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? details · Esc declines
     ");
@@ -118,6 +122,7 @@ steps:
     │
     │  Which region first?
     │
+    ├─ each answer → the run ends (completed)
     ├─ Choose
     │    eu-west-1
     │    us-east-1
@@ -129,6 +134,7 @@ steps:
     │
     │  Which region first?
     │
+    ├─ each answer → the run ends (completed)
     ├─ Choose
     │    eu-west-1
     │    us-east-1
@@ -140,6 +146,8 @@ steps:
     │
     │  Which region first?
     │
+    ├─ each answer → the run ends
+    │    (completed)
     ├─ Choose
     │    eu-west-1
     │    us-east-1
@@ -260,6 +268,7 @@ fn several_are_asked_one_at_a_time_with_their_item() {
     │
     │  command: echo stopped web-1
     │
+    ├─ yes → runs stop, no → the item is left out
     ├─ Proceed? [y/N]
     ╰─ 1 of 3 · ? details · Esc declines
     === 120x40
@@ -272,6 +281,7 @@ fn several_are_asked_one_at_a_time_with_their_item() {
     │
     │  command: echo stopped web-1
     │
+    ├─ yes → runs stop, no → the item is left out
     ├─ Proceed? [y/N]
     ╰─ 1 of 3 · ? details · Esc declines
     === 40x24
@@ -284,6 +294,8 @@ fn several_are_asked_one_at_a_time_with_their_item() {
     │
     │  command: echo stopped web-1
     │
+    ├─ yes → runs stop, no → the item is
+    │    left out
     ├─ Proceed? [y/N]
     ╰─ 1 of 3 · ? details · Esc declines
     ");

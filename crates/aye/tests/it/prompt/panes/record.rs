@@ -52,6 +52,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
       • two checks were skipped
       command: true
       not covered: programs that the script finds in `PATH`
+      yes → runs release, no → the run ends (cancelled)
       asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 120x40
@@ -62,6 +63,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
       • two checks were skipped
       command: true
       not covered: programs that the script finds in `PATH`
+      yes → runs release, no → the run ends (cancelled)
       asked just now, no time limit, no process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
     === 40x24
@@ -73,6 +75,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
       command: true
       not covered: programs that the script
         finds in `PATH`
+      yes → runs release, no → the run ends
+        (cancelled)
       asked just now, no time limit, no
         process drives the run
       aye answer k3f9x2m7q1-1 proceed|cancel
@@ -93,6 +97,7 @@ fn a_run_is_shown_with_every_step() {
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
       command: true
       not covered: programs that the script finds in `PATH`
+      yes → runs release, no → the run ends (cancelled)
       answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
@@ -109,6 +114,7 @@ fn a_run_is_shown_with_every_step() {
     ‖ release waits for an answer: Release to production  1 step done, 1 failed
       command: true
       not covered: programs that the script finds in `PATH`
+      yes → runs release, no → the run ends (cancelled)
       answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
@@ -128,6 +134,8 @@ fn a_run_is_shown_with_every_step() {
       command: true
       not covered: programs that the script
         finds in `PATH`
+      yes → runs release, no → the run ends
+        (cancelled)
       answer  aye answer k3f9x2m7q1-1 \
               proceed|cancel --resume
       inbox   aye inbox
