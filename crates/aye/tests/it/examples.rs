@@ -330,7 +330,11 @@ fn one_person_alone_cannot_silence_a_critical_alert() {
     let call = ["run", "silence-alert", "-i", "alert=checkout-errors"];
     let ran = run_and_answer(&place, &call, &["15", "the cause is known", "proceed"]);
     assert_eq!(ran.code, 6, "{}", ran.all());
-    assert!(ran.stderr.contains("waits for an answer (1 of 2 agreed)"), "{}", ran.all());
+    assert!(
+        ran.stderr.contains("waits for an answer (1 of 2 agreed, another person has to agree)"),
+        "{}",
+        ran.all()
+    );
     assert_eq!(world(&place), before);
 }
 
