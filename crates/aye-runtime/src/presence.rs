@@ -78,8 +78,10 @@ mod tests {
         for (kind, since, deadline, now, counts) in [
             (PresenceKind::Page, 0, 10, 10, true),
             (PresenceKind::Editor, 0, 10, 12, true),
-            // Nobody knows whether a program has someone who looks at it.
+            // Nobody knows whether a program has someone who looks at it, or whether an
+            // editor hides its notifications.
             (PresenceKind::Program, 0, 10, 10, false),
+            (PresenceKind::EditorNotice, 0, 10, 10, false),
             // It came too late.
             (PresenceKind::Page, 11, 10, 12, false),
             // It was said too long ago.
@@ -99,6 +101,7 @@ mod tests {
         for (kind, windows, messages) in [
             (PresenceKind::Terminal, true, true),
             (PresenceKind::Editor, true, true),
+            (PresenceKind::EditorNotice, true, true),
             (PresenceKind::Page, false, true),
             (PresenceKind::Program, false, false),
             (PresenceKind::Desktop, false, false),

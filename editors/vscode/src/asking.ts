@@ -420,6 +420,8 @@ export class Asker implements vscode.Disposable {
       }
     }
     for (const question of shown) if (!this.#notifications.has(question.id)) void this.#notify(question);
+    // Who puts a question off knows of it.
+    this.#session.notifies(open.filter((question) => this.#notifications.has(question.id) || this.#later.has(question.id)).map(({ id }) => id));
     this.#tellShown();
   }
 

@@ -59,7 +59,7 @@ export class Client extends EventEmitter<Events> {
   #heard = 0;
   #continues = false;
   #isClosed = false;
-  #shown: string | null = null;
+  #shown: { question: string | null; notified: readonly string[] } = { question: null, notified: [] };
   #retry: NodeJS.Timeout | null = null;
   #watch: NodeJS.Timeout;
   /** The number of the last event that was heard. */
@@ -114,11 +114,12 @@ export class Client extends EventEmitter<Events> {
     });
   }
 
-  /** Says which question is visible in this window; `null` for none. */
-  show(question: string | null): void {
-    if (question === this.#shown) return;
-    this.#shown = question;
-    if (this.state.connected) this.#socket?.send(JSON.stringify({ type: "show", question }));
+  /** Says which question is before the person in this window, `null` for none, and of which there are notifications. */
+  show(question: string | null, notified: readonly string[]): void {
+    const before = this.#shown;
+    if (question === before.question && notified.join() === before.notified.join()) return;
+    this.#shown = { question, notified };
+    if (this.state.connected) this.#socket?.send(JSON.stringify({ type: "show", ...this.#shown }));
   }
 
   async get<T = unknown>(path: string): Promise<T> {
@@ -160,7 +161,7 @@ export class Client extends EventEmitter<Events> {
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${server.token}` }, ...(server.ca ? { ca: server.ca } : {}), handshakeTimeout: 10_000, maxPayload: 256 * 1024 * 1024 });
     this.#socket = socket;
     this.#heard = Date.now();
-    socket.on("open", () => socket.send(JSON.stringify({ type: "hello", kind: "editor", question: this.#shown })));
+    socket.on("open", () => socket.send(JSON.stringify({ type: "hello", kind: "editor", ...this.#shown })));
     socket.on("ping", () => {
       this.#heard = Date.now();
     });

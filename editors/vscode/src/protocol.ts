@@ -168,6 +168,8 @@ export type ClientMessage =
   kind?: ClientKind | null;
   /** The question it shows. */
   question?: string | null;
+  /** As in `show`. */
+  notified?: string[];
   /** The half of a session that belongs to the origin. */
   secret?: string | null;
 }
@@ -175,6 +177,11 @@ export type ClientMessage =
   type: "show";
   id?: number | null;
   question?: string | null;
+  /**
+   * Questions that an editor has told its person of, in a notification that it may hide:
+   * no window of the desktop has to, and a person's silence does not count.
+   */
+  notified?: string[];
 }
 | /** Answers a question. */ {
   type: "answer";

@@ -60,6 +60,7 @@ export class Session implements vscode.Disposable {
   #focus: vscode.Disposable;
   #isPanelShowing: string | null = null;
   #prompting: string | null = null;
+  #notified: readonly string[] = [];
   #wantsStart = false;
   // The server whose version is known to be recent enough.
   #recent = "";
@@ -84,7 +85,8 @@ export class Session implements vscode.Disposable {
       this.#stated.fire(state);
     });
     this.#clock = setInterval(() => this.#ticked.fire(), 1000);
-    this.#focus = vscode.window.onDidChangeWindowState(() => this.#tellShown());
+    const tell = (): void => this.#tellShown();
+    this.#focus = vscode.Disposable.from(vscode.window.onDidChangeWindowState(tell), vscode.workspace.onDidGrantWorkspaceTrust(tell));
   }
 
   dispose(): void {
@@ -188,6 +190,12 @@ export class Session implements vscode.Disposable {
     this.#tellShown();
   }
 
+  /** Of which questions this window has told its person: VS Code may hide a notification, so none of them counts as seen. */
+  notifies(questions: readonly string[]): void {
+    this.#notified = questions;
+    this.#tellShown();
+  }
+
   panelShows(question: string | null): void {
     this.#isPanelShowing = question;
     this.#tellShown();
@@ -195,7 +203,9 @@ export class Session implements vscode.Disposable {
 
   /** The panel's question, else the one of a prompt; none in a window that nobody is at. */
   #tellShown(): void {
-    this.client.show(vscode.window.state.focused ? this.#isPanelShowing ?? this.#prompting : null);
+    const shown = vscode.window.state.focused ? this.#isPanelShowing ?? this.#prompting : null;
+    // Nothing can be answered in a restricted window.
+    this.client.show(shown, vscode.workspace.isTrusted ? this.#notified : []);
   }
 
   /** Anyone who can play a sound in the window itself; says whether it does. */

@@ -66,8 +66,10 @@ pub struct Shown {
 pub enum PresenceKind {
     /// A visible card of the web page.
     Page,
-    /// An editor.
+    /// An editor: a card, list, field or dialog that a person has before them.
     Editor,
+    /// A notification of an editor, which it may hide.
+    EditorNotice,
     /// Some other program of the server's socket.
     Program,
     /// A drawn prompt of the process that drives the run.
@@ -78,14 +80,21 @@ pub enum PresenceKind {
 
 impl PresenceKind {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Page, Self::Editor, Self::Program, Self::Terminal, Self::Desktop];
+    pub const ALL: [Self; 6] = [
+        Self::Page,
+        Self::Editor,
+        Self::EditorNotice,
+        Self::Program,
+        Self::Terminal,
+        Self::Desktop,
+    ];
 
     /// The word in tables and listings.
     pub fn word(self) -> &'static str {
         match self {
             Self::Page => "page",
             Self::Editor => "editor",
+            Self::EditorNotice => "editor notification",
             Self::Program => "program",
             Self::Terminal => "terminal",
             Self::Desktop => "desktop",
@@ -97,18 +106,19 @@ impl PresenceKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether a person sees what is shown there; nobody knows that of a program.
+    /// Whether a person sees what is shown there; nobody knows that of a program or of a
+    /// notification.
     pub fn is_seen(self) -> bool {
         match self {
             Self::Page | Self::Editor | Self::Terminal | Self::Desktop => true,
-            Self::Program => false,
+            Self::EditorNotice | Self::Program => false,
         }
     }
 
     /// Whether a person who has a question there is not asked in a window of the desktop.
     pub fn keeps_windows_away(self) -> bool {
         match self {
-            Self::Terminal | Self::Editor => true,
+            Self::Terminal | Self::Editor | Self::EditorNotice => true,
             Self::Page | Self::Program | Self::Desktop => false,
         }
     }
@@ -117,7 +127,7 @@ impl PresenceKind {
     /// may be open on a desktop where nobody sits.
     pub fn keeps_messages_away(self) -> bool {
         match self {
-            Self::Terminal | Self::Editor | Self::Page => true,
+            Self::Terminal | Self::Editor | Self::EditorNotice | Self::Page => true,
             Self::Program | Self::Desktop => false,
         }
     }

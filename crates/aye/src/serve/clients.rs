@@ -1,10 +1,11 @@
 //! Who is connected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use aye_runtime::prompter::PresenceKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,13 +24,31 @@ pub(super) struct Client {
     /// The question that is shown there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) question: Option<String>,
+    /// Those that it has told its person of, in a way that it may hide.
+    #[serde(skip)]
+    pub(super) notified: BTreeSet<String>,
+}
+
+impl Client {
+    /// What it shows, and on what.
+    fn shows(&self) -> impl Iterator<Item = (&String, PresenceKind)> {
+        let kind = match self.kind {
+            ClientKind::Page => PresenceKind::Page,
+            ClientKind::Editor => PresenceKind::Editor,
+            ClientKind::Program => PresenceKind::Program,
+        };
+        let is_editor = self.kind == ClientKind::Editor;
+        let notified = self.notified.iter().filter(move |_| is_editor);
+        let shown = self.question.iter().map(move |question| (question, kind));
+        shown.chain(notified.map(|question| (question, PresenceKind::EditorNotice)))
+    }
 }
 
 /// A client that shows a question.
 #[derive(Debug, Clone)]
 pub(super) struct Shower {
     pub(super) identity: Identity,
-    pub(super) kind: ClientKind,
+    pub(super) kind: PresenceKind,
     pub(super) question: String,
 }
 
@@ -101,10 +120,13 @@ impl Clients {
     /// Who shows a question and was heard lately.
     pub(super) fn showers(&self, lately: Duration) -> Vec<Shower> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let showing = all.values().filter_map(|entry| {
-            let question = entry.client.question.clone()?;
-            let (identity, kind) = (entry.identity.clone(), entry.client.kind);
-            (entry.heard.elapsed() <= lately).then_some(Shower { identity, kind, question })
+        let heard = all.values().filter(|entry| entry.heard.elapsed() <= lately);
+        let showing = heard.flat_map(|entry| {
+            entry.client.shows().map(|(question, kind)| Shower {
+                identity: entry.identity.clone(),
+                kind,
+                question: question.clone(),
+            })
         });
         showing.collect()
     }

@@ -9,11 +9,9 @@ use aye_core::id::QuestionId;
 use aye_core::journal::Phase;
 use aye_core::question::Agreement;
 use aye_runtime::people::Right;
-use aye_runtime::prompter::PresenceKind;
 use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, Showing, ShowingProcess};
 
 use super::clients::Shower;
-use super::identity::ClientKind;
 use super::problem::Problem;
 use super::server::Server;
 
@@ -94,10 +92,5 @@ fn showing(server: &Server, shower: &Shower) -> Result<Option<Showing>, Problem>
         && row.state == QuestionState::Open
         && identity.sees(Path::new(&run.workspace))
         && may_agree(&journal, &row, &identity.name)?;
-    let kind = match kind {
-        ClientKind::Page => PresenceKind::Page,
-        ClientKind::Editor => PresenceKind::Editor,
-        ClientKind::Program => PresenceKind::Program,
-    };
-    Ok(counts.then(|| Showing { question, kind, client: identity.name.clone() }))
+    Ok(counts.then(|| Showing { question, kind: *kind, client: identity.name.clone() }))
 }

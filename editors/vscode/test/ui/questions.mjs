@@ -1,7 +1,9 @@
 // Every kind of question is answered in a window, by click and by keyboard; one is held, one expires, one is
 // answered elsewhere, and none says more than it should.
 
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import path from "node:path";
 import { assert, assistant, formServer, test, totp, until } from "./harness.mjs";
 
@@ -436,10 +438,16 @@ await test(SKILLS, async (here, host, step) => {
   // A notification alone is not a question before someone's eyes: silence does not agree.
   const silent = await here.start("silent");
   await asked("Does silence agree?");
+  const shown = async () => (await promisify(execFile)("sqlite3", [path.join(here.home, "journal.db"), `SELECT kind FROM presence WHERE question LIKE '${silent}-%'`])).stdout.trim();
+  await until(async () => (await shown()) === "editor notification", "every process knows of the notification");
   await until(async () => (await events(silent)).some(({ type }) => type === "confirmation_held"), "its time stands still");
   assert.equal(await status(silent), "waiting");
+  // Who puts it off knows of it.
+  await window.decide("Does silence agree?", "Later");
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.equal(await shown(), "editor notification");
   await here.aye("cancel", silent);
-  await window.toast("Does silence agree?").waitFor({ state: "detached" });
+  await until(async () => (await shown()) === "", "nobody has to know of it any more");
   step("silence");
 
   // While someone looks, its time is held; Esc sends nothing.

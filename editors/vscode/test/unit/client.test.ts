@@ -137,7 +137,7 @@ test("answers as an editor, says what it shows, and hears why not", async () => 
   try {
     const run = await place.start("ask");
     const question = await until(() => [...store.questions.values()].find((one) => one.run === run), "the question came");
-    client.show(question.id);
+    client.show(question.id, []);
     await until(() => store.clients.some((one) => one.kind === "editor" && one.question === question.id), "others see what is shown");
     await assert.rejects(client.command("answer", { question: question.id, digest: "0".repeat(64), choice: "proceed" }), (error: ApiError) => error.code === "digest_mismatch" && error.hint !== null);
     await client.command("hold", { question: question.id });

@@ -29,7 +29,7 @@ pub(super) fn take(connection: &mut Connection, message: ClientMessage) {
             acknowledge(connection, id);
         }
         ClientMessage::Show(show) => {
-            connection.shows(show.question);
+            connection.shows(show.question, show.notified);
             acknowledge(connection, show.id);
         }
         ClientMessage::Answer(answer) => work(connection, answer.id, move |server, identity| {

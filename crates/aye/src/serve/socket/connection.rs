@@ -1,6 +1,6 @@
 //! One client: a task that sends what it should hear and takes its commands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,6 +36,8 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const WAITING: usize = 32;
 /// How many commands of one client are carried out at once.
 const AT_ONCE: usize = 16;
+/// Of how many questions one client may have told its person.
+const NOTIFIED: usize = 20;
 
 /// Why a connection was closed, as the protocol numbers it.
 const POLICY: u16 = 1008;
@@ -109,7 +111,8 @@ impl Connection {
         let question = hello.as_ref().and_then(|hello| hello.question.clone());
         let name = identity.name.clone();
         let heard = Heard::now();
-        let client = Client { name, kind, question: question.and_then(question_id) };
+        let question = question.and_then(question_id);
+        let client = Client { name, kind, question, notified: BTreeSet::new() };
         let id = server.clients.join(client, identity.clone(), heard.clone());
         let (out, results) = mpsc::channel(WAITING);
         let mut connection = Self {
@@ -301,17 +304,19 @@ impl Connection {
         if let Some(kind) = hello.kind.filter(|_| !self.identity.is_session()) {
             self.kind = kind;
         }
-        let (kind, question) = (self.kind, hello.question.and_then(question_id));
-        self.server.clients.update(self.id, |client| {
-            client.kind = kind;
-            client.question = question;
-        });
+        let kind = self.kind;
+        self.server.clients.update(self.id, |client| client.kind = kind);
+        self.shows(hello.question, hello.notified);
     }
 
-    /// Which question the client shows.
-    pub(super) fn shows(&self, question: Option<String>) {
+    /// Which question the client shows, and which it has told its person of.
+    pub(super) fn shows(&self, question: Option<String>, notified: Vec<String>) {
         let question = question.and_then(question_id);
-        self.server.clients.update(self.id, |client| client.question = question);
+        let notified = notified.into_iter().filter_map(question_id).take(NOTIFIED).collect();
+        self.server.clients.update(self.id, |client| {
+            client.question = question;
+            client.notified = notified;
+        });
     }
 
     /// Sends what became of a command.

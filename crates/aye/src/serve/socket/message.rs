@@ -55,6 +55,9 @@ pub(in crate::serve) struct Hello {
     pub(in crate::serve) kind: Option<ClientKind>,
     /// The question it shows.
     pub(in crate::serve) question: Option<String>,
+    /// As in `show`.
+    #[serde(default)]
+    pub(in crate::serve) notified: Vec<String>,
     /// The half of a session that belongs to the origin.
     pub(in crate::serve) secret: Option<String>,
 }
@@ -65,6 +68,10 @@ pub(in crate::serve) struct Hello {
 pub(in crate::serve) struct Show {
     pub(in crate::serve) id: Option<u64>,
     pub(in crate::serve) question: Option<String>,
+    /// Questions that an editor has told its person of, in a notification that it may hide:
+    /// no window of the desktop has to, and a person's silence does not count.
+    #[serde(default)]
+    pub(in crate::serve) notified: Vec<String>,
 }
 
 /// An answer.

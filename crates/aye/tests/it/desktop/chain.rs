@@ -69,28 +69,40 @@ fn answered_elsewhere_the_window_closes() {
     }
 }
 
-/// A client of the server's socket that declares itself this and shows the question.
-fn shower(screen: &Screen, served: &Served, kind: &str) -> Socket {
+/// A client of the server's socket that declares itself this and shows the question, or has
+/// told its person of it.
+fn shower(screen: &Screen, served: &Served, kind: &str, says: fn(&Value) -> Value) -> Socket {
     let mut client = served.socket("/ws");
     client.snapshot();
     client.done(json!({ "type": "hello", "kind": kind }));
     detach(screen, served);
     let asked = client.event("confirmation_required");
-    client.done(json!({ "type": "show", "question": asked["question"] }));
+    client.done(says(&asked["question"]));
     client
+}
+
+fn shows(question: &Value) -> Value {
+    json!({ "type": "show", "question": question })
+}
+
+/// As VS Code does for a notification.
+fn notifies(question: &Value) -> Value {
+    json!({ "type": "show", "question": null, "notified": [question] })
 }
 
 #[test]
 fn an_editor_that_shows_it_keeps_the_window_away_until_it_leaves() {
-    let (screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
-    place.aye(&["trust", "--yes"]).ok();
-    let served = Served::at(place);
-    let editor = shower(&screen, &served, "editor");
-    screen.assert_nothing();
-    drop(editor);
-    screen.window();
-    screen.keys(&["Tab", "Tab", "Return"]);
-    until("it is deployed", || served.work().join("deployed").exists());
+    for says in [shows, notifies] {
+        let (screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
+        place.aye(&["trust", "--yes"]).ok();
+        let served = Served::at(place);
+        let editor = shower(&screen, &served, "editor", says);
+        screen.assert_nothing();
+        drop(editor);
+        screen.window();
+        screen.keys(&["Tab", "Tab", "Return"]);
+        until("it is deployed", || served.work().join("deployed").exists());
+    }
 }
 
 #[test]
@@ -98,7 +110,7 @@ fn a_page_that_shows_it_does_not_keep_the_window_away() {
     let (screen, place) = (Screen::start(), place(&gate("timeout: 10m")));
     place.aye(&["trust", "--yes"]).ok();
     let served = Served::at(place);
-    let _page = shower(&screen, &served, "page");
+    let _page = shower(&screen, &served, "page", shows);
     screen.window();
     served.aye(&["cancel", "last"]).ok();
     screen.wait_for(0);

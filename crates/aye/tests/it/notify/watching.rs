@@ -70,7 +70,7 @@ impl Drop for Server {
 
 #[test]
 fn an_editor_or_a_page_that_shows_a_question_keeps_messages_away_until_it_leaves() {
-    for kind in ["editor", "page"] {
+    for (kind, is_notice) in [("editor", false), ("editor", true), ("page", false)] {
         let hook = Receiver::new();
         let served = Served::at(place(&hook, "delay = \"1h\""));
         let mut client = served.socket("/ws");
@@ -78,7 +78,11 @@ fn an_editor_or_a_page_that_shows_a_question_keeps_messages_away_until_it_leaves
         client.done(json!({ "type": "hello", "kind": kind }));
         client.done(json!({ "type": "start", "skill": "gate" }));
         let question = client.event("confirmation_required");
-        client.done(json!({ "type": "show", "question": question["question"] }));
+        let id = &question["question"];
+        client.done(match is_notice {
+            true => json!({ "type": "show", "notified": [id] }),
+            false => json!({ "type": "show", "question": id }),
+        });
         // It was due after two seconds, and was put off because it is shown.
         until("it is put off", || {
             let due = time(&messages(&served)[0]["due"]);

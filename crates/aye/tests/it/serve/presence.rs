@@ -13,6 +13,12 @@ steps:
     confirm: { message: 'Go?', timeout: 4s, default: proceed }
   - { name: go, command: touch, args: [went] }";
 
+/// Says what the client is, and that it has told its person of this question.
+fn notify(socket: &mut Socket, kind: &str, question: &Value) {
+    socket.done(json!({ "type": "hello", "kind": kind }));
+    socket.done(json!({ "type": "show", "question": null, "notified": [question] }));
+}
+
 /// Says what the client is, and that it shows this question.
 fn show(socket: &mut Socket, kind: &str, question: &Value) {
     socket.done(json!({ "type": "hello", "kind": kind }));
@@ -31,6 +37,32 @@ fn silence_counts_where_a_card_was_visible() {
     assert_eq!((&expired["run"], &expired["applied"]), (&run, &json!("proceed")));
     editor.event("skill_completed");
     assert!(server.work().join("went").exists());
+}
+
+/// An editor may hide a notification: who says nothing may not have seen it.
+#[test]
+fn silence_does_not_count_where_there_was_only_a_notification() {
+    let server = Served::with(&[("go", SILENCE)]);
+    let mut editor = server.socket("/ws");
+    editor.snapshot();
+    editor.done(json!({ "type": "start", "skill": "go" }));
+    let asked = editor.event("confirmation_required");
+    notify(&mut editor, "editor", &asked["question"]);
+    let db = server.journal_db();
+    let kinds = || {
+        let mut rows = db.prepare("SELECT kind FROM presence").unwrap();
+        let kinds = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        kinds.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    until("others are told", || kinds() == ["editor notification"]);
+    let held = editor.until("its time stands still", |message| {
+        message["type"] == "confirmation_held" && message["left_ms"].is_number()
+    });
+    assert_eq!(held["question"], asked["question"]);
+    assert!(!server.work().join("went").exists());
+    // No other kind of client has notifications.
+    notify(&mut editor, "program", &asked["question"]);
+    until("it is not told any more", || kinds().is_empty());
 }
 
 #[test]
