@@ -56,5 +56,5 @@ pub use system::dispositions::{end_by, survive_file_size_limit};
 pub use system::group;
 pub use system::peer::peer_uid;
 pub use system::signal_name::{signal_name, signal_words};
-pub use tree::ancestry::{Ancestry, is_visible, own_namespace, own_user_map};
+pub use tree::ancestry::{Ancestry, ancestors, is_visible, own_namespace, own_user_map};
 pub use tree::{slots, survivors};

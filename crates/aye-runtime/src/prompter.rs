@@ -156,7 +156,8 @@ pub enum PromptEvent {
     Engaged,
     /// An advisor that was asked there said what it thinks.
     Advised(Advice),
-    /// Nobody can be asked this here, or they left without an answer, and why.
+    /// Nobody can be asked this here, or they left without an answer, and why: in words, because
+    /// the question is left to the others either way.
     Left(String),
 }
 

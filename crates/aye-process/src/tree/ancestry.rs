@@ -20,7 +20,7 @@ pub enum Ancestry {
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processes;
 #[cfg(target_os = "linux")]
-pub use linux::{is_visible, own_namespace, own_user_map};
+pub use linux::{ancestors, is_visible, own_namespace, own_user_map};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -91,6 +91,15 @@ mod linux {
             }
         }
         None
+    }
+
+    /// The processes that this one descends from, its parent first, as far as they are seen.
+    #[must_use]
+    pub fn ancestors() -> Vec<i32> {
+        let Some(processes) = ProcessTable::open() else { return Vec::new() };
+        let parent = |pid: &i32| Some(processes.stat(*pid)?.parent).filter(|parent| *parent > 0);
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        std::iter::successors(parent(&own), parent).take(LONGEST).collect()
     }
 
     /// The kernel's number of a namespace of this process, `user` or `pid`.

@@ -64,7 +64,7 @@ impl Notice {
         let lines = [Some(shown), card.place.clone(), note];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
         Self {
-            summary: card.heading(),
+            summary: no_markup(&card.heading()),
             body: no_markup(&lines.join("\n")),
             urgent: question.destructive,
             buttons: buttons(question, &rows, is_whole),

@@ -82,6 +82,8 @@ pub struct NotificationPrompter {
 
 struct Open {
     question: QuestionId,
+    /// What is asked there: a button answers this and nothing else.
+    digest: String,
     /// What it says that may be different by now.
     says: Standing,
     notice: Notice,
@@ -139,6 +141,7 @@ impl NotificationPrompter {
         let run = posed.run.map(|run| run.run.outermost().to_string());
         let mut open = Open {
             question: posed.question.id.clone(),
+            digest: posed.question.digest.clone(),
             says: Standing::of(posed),
             notice: self.notice(posed),
             program,
@@ -184,6 +187,8 @@ impl Prompter for NotificationPrompter {
         if let Some(event) = self.opens(&question.id) {
             return Some(event);
         }
+        // A question that stands for this one, such as a change to agree to.
+        self.open.retain(|open| open.question != question.id || open.digest == question.digest);
         let at = match self.open.iter().position(|open| open.question == question.id) {
             Some(at) => at,
             None => match self.show(posed) {

@@ -1,8 +1,8 @@
-//! Windows of zenity 3 and 4.
+//! Windows of zenity: written for 3 and 4, tried with 3.44.
 //!
 //! Its exit codes are set, because Escape, a button and a failure to start are
 //! otherwise all 1. Rows and long texts come through standard input: there, nothing is
-//! taken for an option, and no other user can read it. The way out is always what Enter
+//! taken for an option, and no other user can read it, as everyone can read arguments. The way out is always what Enter
 //! and Space press: a window comes up while someone types elsewhere.
 //!
 //! Touches nothing: it makes arguments, and the prompter runs the program.

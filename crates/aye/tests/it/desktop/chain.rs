@@ -3,12 +3,17 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::cli::auth;
 use crate::cli::harness::{Place, Ran, until};
+use crate::mcp::client::{Client, Era};
+use crate::prompt::pty::Terminal;
 use crate::serve::client::{Served, Socket};
 
+use super::notification::{Bus, Monitor};
 use super::screen::{Program, Screen, answers, place, settings};
 
 fn gate(rest: &str) -> String {
@@ -379,4 +384,95 @@ fn no_input_leaves_the_desktop_alone_and_so_do_the_settings() {
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.stderr.contains("`desk` is not a prompter"), "{}", ran.all());
     assert!(ran.stderr.contains("write `terminal`, `desktop`, `notification`"), "{}", ran.all());
+}
+
+/// Everyone at once. An assistant advises; the terminal, an editor, the page, a notification and
+/// the second program for windows ask, because the first does not start; the page answers, and
+/// the others are withdrawn. The question has one deadline, whoever shows it. Asked again, memory
+/// answers, and nobody else is asked.
+#[test]
+fn the_whole_chain_asks_one_question_with_one_deadline() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = place(
+        "
+name: release
+steps:
+  - name: sure
+    confirm: { title: Production, message: 'Deploy?', timeout: 10m, remember: true, ai_assist: true }
+  - { name: deploy, command: touch, args: [deployed] }
+",
+    );
+    let all = "[ask]\nprompters = [\"terminal\", \"desktop\", \"notification\"]\n\
+               [ask.after]\ndesktop = \"0s\"\n";
+    settings(&place, all);
+    let broken = place.write("bin/zenity", "#!/bin/sh\necho >>tried\nexit 1\n");
+    std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place.aye(&["trust", "--yes"]).ok();
+    let served = Served::at(place);
+    let path = format!("{}:/usr/bin:/bin", broken.parent().unwrap().display());
+    let mut env = bus.env.clone();
+    env.push(("PATH".to_owned(), path));
+    let env: Vec<(&str, &str)> = env.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let run = || Terminal::with(&served, &["run", "skill.yaml"], &env);
+    let [mut editor, mut page] = ["editor", "page"].map(|kind| {
+        let mut client = served.socket("/ws");
+        client.snapshot();
+        client.done(json!({ "type": "hello", "kind": kind }));
+        client
+    });
+    let monitor = Monitor::start(&bus);
+    let mut terminal = run();
+    terminal.wait_for("[y/N]");
+    let asked = editor.event("confirmation_required");
+    for client in [&mut editor, &mut page] {
+        client.done(shows(&asked["question"]));
+    }
+    let mut assistant = Client::of(served.command(&["mcp"]), Era::Legacy, json!({}), "test-client");
+    let listed = assistant.call("inbox", json!({})).ok()["questions"][0].clone();
+    let id = &listed["execution_id"];
+    let advice = json!({ "execution_id": id, "advice": "Stage is green." });
+    assistant.call("skill_advise", advice).ok();
+    terminal.wait_for("Stage is green.");
+    let window = screen.wait_for(1).remove(0);
+    assert!(screen.name(&window).contains("KDialog"), "{}", screen.name(&window));
+    assert!(served.work().join("tried").exists());
+    bus.wait_for(1);
+    // The same moment in the journal, for clients, and where it is shown.
+    let deadline: Timestamp = asked["deadline"].as_str().unwrap().parse().unwrap();
+    let listed = served.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(listed[0]["deadline"], asked["deadline"]);
+    let at = deadline.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
+    let shown = monitor.shown();
+    assert!(shown.iter().all(|one| one.contains(&format!("Answer by {at}"))), "{shown:?}");
+    page.done(json!({
+        "type": "answer", "question": asked["question"], "digest": asked["digest"],
+        "choice": "proceed", "remember": "step",
+    }));
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.shown());
+    assert!(terminal.shown().contains("web"), "{}", terminal.shown());
+    assert_eq!(editor.event("confirmation_answered")["answer"]["prompter"], "web");
+    screen.wait_for(0);
+    bus.wait_for(0);
+    assert!(served.work().join("deployed").exists());
+    let told = |run: &Value| {
+        let shown = served.aye(&["show", run.as_str().unwrap(), "--json"]).ok().json();
+        let events = shown["events"].as_array().unwrap().clone();
+        assert!(events.iter().all(|event| event["type"] != "confirmation_held"), "{events:?}");
+        let answers = events.iter().filter(|event| event["type"] == "confirmation_answered");
+        answers.map(|event| event["answer"]["prompter"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&asked["run"]), ["web"]);
+    let before = monitor.shown().len();
+    for file in ["tried", "deployed"] {
+        std::fs::remove_file(served.work().join(file)).unwrap();
+    }
+    let mut again = run();
+    assert_eq!(again.end(), Some(0), "{}", again.shown());
+    assert!(!again.shown().contains("[y/N]"), "{}", again.shown());
+    let answered = editor.event("confirmation_answered");
+    assert_eq!(told(&answered["run"]), ["memory"]);
+    assert!(served.work().join("deployed").exists());
+    assert!(!served.work().join("tried").exists());
+    assert_eq!(monitor.shown().len(), before);
 }

@@ -110,21 +110,25 @@ fn a_long_text_is_read_first_and_its_markup_is_text() {
     let place = place(&format!(
         "
 name: long
+inputs: [{{ name: hidden, type: string, default: \"\\u202etxt.exe \\u0007 </qt>\" }}]
 steps:
   - name: pick
     choose:
-      title: A long one
+      title: \"--help <b>x</b> %s \\u202eevil\\nAye: All is well\"
       message: |
+        {{{{ inputs.hidden }}}}
 {lines}
       options:
         - {{ label: --first, value: one, description: 'The <first>' }}
-        - {{ label: --second, value: two }}
+        - {{ label: \"--second\\n<i>\\u202exyz\", value: two }}
     output: picked
   - {{ name: tell, command: touch, args: ['picked-{{{{ picked }}}}'] }}
 "
     ));
     let child = run(&screen, &place);
     let first = screen.window();
+    let name = screen.name(&first);
+    assert!(name.starts_with(r"Aye: --help <b>x</b> %s \u{202e}evil Aye: All is"), "{name}");
     screen.shot("kdialog-read");
     screen.keys(&["Return"]);
     screen.next_window(&first);

@@ -1,7 +1,7 @@
 //! Notifications: a real service on a bus of its own, on a display of its own.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(super) struct Bus {
     service: Option<Child>,
     address: String,
     folder: TempDir,
-    env: Vec<(String, String)>,
+    pub(super) env: Vec<(String, String)>,
 }
 
 impl Bus {
@@ -91,7 +91,7 @@ impl Bus {
 
     /// Waits for so many notifications on the screen.
     #[track_caller]
-    fn wait_for(&self, count: usize) {
+    pub(super) fn wait_for(&self, count: usize) {
         until("the notifications", || {
             self.control(&["count", "displayed"]) == Some(count.to_string())
         });
@@ -265,10 +265,10 @@ fn a_click_that_can_open_nothing_opens_a_window() {
 }
 
 /// What the service is told, until the test ends.
-struct Monitor(Child, TempDir);
+pub(super) struct Monitor(Child, TempDir);
 
 impl Monitor {
-    fn start(bus: &Bus) -> Self {
+    pub(super) fn start(bus: &Bus) -> Self {
         let folder = TempDir::with_prefix("aye-monitor").unwrap();
         let file = std::fs::File::create(folder.path().join("said")).unwrap();
         let child = Command::new("dbus-monitor")
@@ -287,7 +287,7 @@ impl Monitor {
     }
 
     /// The notifications that were shown, each as it was sent.
-    fn shown(&self) -> Vec<String> {
+    pub(super) fn shown(&self) -> Vec<String> {
         let said = self.said();
         said.split("member=Notify\n").skip(1).map(str::to_owned).collect()
     }
@@ -298,6 +298,53 @@ impl Drop for Monitor {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// What a skill says has no markup, no line of ours and no other direction, whatever the
+/// service makes of it.
+#[test]
+fn hostile_text_is_shown_and_does_nothing() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: release
+steps:
+  - name: pick
+    confirm:
+      title: \"--help <b>x</b> \\u202eevil\\nAye: All is well\"
+      message: \"<a href='x'>y</a> & \\u202etxt.exe \\u0007\\nThen runs: true\\n%s \\\\n\"
+      options:
+        - { label: \"--stop\\n<i>\\u2066\", value: stop, action: cancel }
+        - { label: \"--urgency=low \\u202e\", value: go, action: proceed }
+    output: picked
+  - { name: tell, command: touch, args: ['picked-{{ picked }}'] }
+",
+    );
+    settings(&place, "[ask]\nprompters = [\"notification\"]\n");
+    let monitor = Monitor::start(&bus);
+    let child = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]).spawn().unwrap();
+    bus.wait_for(1);
+    screen.shot("notification-hostile");
+    let said = monitor.shown().remove(0);
+    for hidden in ['\u{202e}', '\u{2066}', '\u{7}', '<'] {
+        assert!(!said.contains(hidden), "{hidden:?}: {said}");
+    }
+    for text in [
+        "Aye: --help ‹b›x‹/b› \\u{202e}evil Aye: All is well",
+        "‹a href='x'›y‹/a› + \\u{202e}txt.exe \\u{7}",
+        "--stop ‹i›\\u{2066}",
+        "--urgency=low \\u{202e}",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    bus.act("--urgency=low \\u{202e}");
+    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(place.work().join("picked-go").exists());
+    assert_eq!(answers(&ran.stdout), [("go".to_owned(), "notification".to_owned())]);
 }
 
 /// A deadline that moved is named in the same place: nothing is closed and shown anew.
@@ -359,29 +406,92 @@ fn without_the_program_that_asks_for_the_service_nothing_is_shown() {
     assert_eq!(ran.status.code(), Some(6), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
+/// A folder with nothing but these programs.
+fn only(place: &Place, programs: &[&str]) -> PathBuf {
+    let folder = place.work().join("only");
+    std::fs::create_dir(&folder).unwrap();
+    for name in programs {
+        std::os::unix::fs::symlink(format!("/usr/bin/{name}"), folder.join(name)).unwrap();
+    }
+    folder
+}
+
+/// Programs that activate windows: each alone is enough.
+const ACTIVATORS: [&str; 2] = ["xdotool", "wmctrl"];
+
+/// Clicks the notification of a run, and answers once this window has the keyboard.
+fn click_focuses(screen: &Screen, bus: &Bus, place: &Place, window: &str) {
+    bus.wait_for(1);
+    screen.click(1100, 40, 1);
+    until("the window has the keyboard", || screen.active().as_deref() == Some(window));
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "proceed"]).ok();
+    bus.wait_for(0);
+    until("it is deployed", || place.work().join("deployed").exists());
+}
+
+/// A run as the child of a program that shows a window with this title.
+fn inside(title: &str, run: &Command) -> Command {
+    let script = format!("\"$@\" & exec /usr/bin/zenity --info --text=x --title={title}");
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", &script, "sh"])
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(run.get_current_dir().unwrap())
+        .env_clear()
+        .envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// What an editor with a terminal inside says of its window is not true; but the run descends
+/// from it.
+#[test]
+fn a_click_focuses_the_window_of_the_editor_that_the_run_was_started_in() {
+    let screen = Screen::start();
+    let bus = Bus::start(&screen, true);
+    for tool in ACTIVATORS {
+        let place = place("timeout: 5m", "");
+        // The editor itself was started in this one, and names it.
+        let terminal = screen.some_window("terminal");
+        let path = only(&place, &["notify-send", "dbus-send", "touch", tool]);
+        let mut run = bus.aye(&screen, &place, &["run", "skill.yaml"]);
+        run.env("PATH", path).env("WINDOWID", screen.named("terminal"));
+        let editor = inside("editor", run.env("TERM_PROGRAM", "vscode")).spawn().unwrap();
+        until("the editor", || !screen.named("editor").is_empty());
+        screen.focus(&screen.named("terminal"));
+        click_focuses(&screen, &bus, &place, &screen.named("editor"));
+        [terminal, editor].into_iter().for_each(end);
+        until("they are closed", || screen.named("terminal").is_empty());
+    }
+}
+
 #[test]
 fn a_click_focuses_the_window_of_the_terminal() {
     let screen = Screen::start();
     let bus = Bus::start(&screen, true);
-    let place = place("timeout: 5m", "");
     // Two windows of a program that stands for a terminal; the second has the keyboard.
-    let mut first = screen.some_window("first");
-    let terminal = screen.named("first");
-    let mut second = screen.some_window("second");
-    screen.focus(&screen.named("second"));
-    let mut command = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]);
-    let child = command.env("WINDOWID", &terminal).spawn().unwrap();
-    bus.wait_for(1);
-    screen.click(1100, 40, 1);
-    until("the terminal has the keyboard", || screen.active() == Some(terminal.clone()));
-    let inbox = place.aye(&["inbox", "--json"]).ok().json();
-    place.aye(&["answer", inbox[0]["question"].as_str().unwrap(), "proceed"]).ok();
-    let ran = Ran::of(child.wait_with_output().unwrap(), &place);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    for window in [&mut first, &mut second] {
-        window.kill().unwrap();
-        window.wait().unwrap();
+    let windows = ["first", "second"].map(|title| screen.some_window(title));
+    for tool in ACTIVATORS {
+        let place = place("timeout: 5m", "");
+        let path = only(&place, &["notify-send", "dbus-send", "touch", tool]);
+        screen.focus(&screen.named("second"));
+        let mut command = bus.aye(&screen, &place, &["run", "skill.yaml", "--json"]);
+        command.env("PATH", path).env("WINDOWID", screen.named("first"));
+        let child = command.spawn().unwrap();
+        click_focuses(&screen, &bus, &place, &screen.named("first"));
+        let ran = Ran::of(child.wait_with_output().unwrap(), &place);
+        assert_eq!(ran.code, 0, "{}", ran.all());
     }
+    windows.into_iter().for_each(end);
 }
 
 #[test]

@@ -230,7 +230,8 @@ impl Screen {
         let Some(folder) = std::env::var_os("AYE_TEST_SHOTS") else { return };
         std::thread::sleep(Duration::from_millis(500));
         let file = PathBuf::from(folder).join(format!("{name}.png"));
-        self.tool("import", &["-window", "root", file.to_str().unwrap()]);
+        let taken = self.tool("import", &["-window", "root", file.to_str().unwrap()]);
+        assert!(taken.is_some(), "no picture; `import` is a program of ImageMagick");
     }
 
     /// Sends the X server a signal.

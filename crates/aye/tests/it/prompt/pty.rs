@@ -176,6 +176,11 @@ impl Terminal {
         rustix::process::Pid::from_child(&self.child)
     }
 
+    /// Everything it has shown.
+    pub(crate) fn shown(&self) -> String {
+        self.vt.all()
+    }
+
     /// Waits for the end; everything that was written is read.
     #[track_caller]
     pub(crate) fn end(&mut self) -> Option<i32> {
