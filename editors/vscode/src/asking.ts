@@ -9,7 +9,7 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { about, adviceText, answerForm, commits, elapsed, formOf, leadWords, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, placeOf, rememberChoices, roughTimeLeft, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks, type RememberChoice } from "./question";
+import { about, adviceText, answerForm, commits, dialogText, elapsed, formOf, knownText, leadWords, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, placeOf, rememberChoices, roughTimeLeft, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, withoutLinks, type RememberChoice } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
@@ -173,16 +173,19 @@ export class Asker implements vscode.Disposable {
 
   async #modal(question: Question, draft: Draft): Promise<void> {
     const isFew = answerForm(question) === "buttons";
-    const items: ModalItem[] = isFew
-      ? [...(question.options ?? []).map((option) => ({ title: plain(option.label), option })), { title: "With a Reason…", does: "reason" }]
-      : [{ title: "Answer…", does: "answer" }];
+    const button = (option: Option): ModalItem => ({ title: plain(option.label), option });
+    const { first, rest } = safeFirst(question);
+    const reason: ModalItem = { title: "With a Reason…", does: "reason" };
+    // Enter presses the first; a reason alone sends nothing.
+    const answers = first ? [button(first), ...rest.map(button), reason] : [reason, ...rest.map(button)];
+    const items: ModalItem[] = isFew ? answers : [{ title: "Answer…", does: "answer" }];
     // Esc is none of the answers.
     const later: ModalItem = { title: "Decide Later", isCloseAffordance: true };
-    const advice = adviceText(this.#advised(question), ADVICE.long);
+    const beside = [this.#known(question, ADVICE.long), adviceText(this.#advised(question), ADVICE.long)];
     this.#inDialog = question.id;
     const chosen = await vscode.window.showWarningMessage(
       titleOf(question),
-      { modal: true, detail: [wholeText(question), advice, draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeUntil(question, this.#session.now())].filter(Boolean).join("\n\n") },
+      { modal: true, detail: [dialogText(question), ...beside, draft.reason ? `Reason: ${plain(draft.reason)}` : "", timeUntil(question, this.#session.now())].filter(Boolean).join("\n\n") },
       ...items, later,
     );
     this.#inDialog = null;
@@ -205,12 +208,22 @@ export class Asker implements vscode.Disposable {
     return { ...question, advice: known.length >= heard.length ? known : heard };
   }
 
-  /** The advice as a line of a list, which leads to all of it. */
-  #adviceLine(question: Question): Choice[] {
-    const text = adviceText(this.#advised(question), ADVICE.long);
-    if (!text) return [];
-    const [label = "", ...rest] = text.split(": ");
-    return [{ label: `$(comment-discussion) ${label}`, detail: rest.join(": "), does: "panel", alwaysShow: true }];
+  /** What memory knows of it. */
+  #known(question: Question, limit: number): string {
+    return knownText(question, this.#session.store.inside(question.run), limit);
+  }
+
+  /** Who has to answer, what memory knows and what assistants advise, as lines of a list that lead to all of it. */
+  #linesBeside(question: Question): Choice[] {
+    const line = (label: string, detail = ""): Choice => ({ label, ...(detail ? { detail } : {}), does: "panel", alwaysShow: true });
+    const named = (icon: string, text: string): Choice[] => {
+      const [label = "", ...rest] = text.split(": ");
+      return text ? [line(`$(${icon}) ${label}`, rest.join(": "))] : [];
+    };
+    return [
+      ...rulesOf(question).map((rule) => line(`$(organization) ${rule}`)),
+      ...named("book", this.#known(question, ADVICE.long)), ...named("comment-discussion", adviceText(this.#advised(question), ADVICE.long)),
+    ];
   }
 
   /** Whether a question was decided, or became another one, while it was before the person. Then says so, and that nothing is sent. */
@@ -229,12 +242,14 @@ export class Asker implements vscode.Disposable {
 
   async #list(question: Question, draft: Draft): Promise<void> {
     const chosen = await this.#pick<Choice>(question, [
+      // Enter takes the first line.
+      ...(question.destructive ? [{ label: "$(clock) Decide later" }] : []),
       ...(question.options ?? []).map((option): Choice => ({
-        label: plain(option.label), description: leadWords(question, option), option,
+        label: plain(option.label), description: arrow(leadWords(question, option)), option,
         ...(option.description ? { detail: plain(option.description) } : {}),
       })),
       { label: "", kind: vscode.QuickPickItemKind.Separator },
-      ...this.#adviceLine(question),
+      ...this.#linesBeside(question),
       { label: "$(comment) Give a reason…", description: draft.reason ? `“${plain(draft.reason)}”` : "kept in the record", does: "reason", alwaysShow: true },
       { label: "$(open-preview) Show everything in the Command Center", does: "panel", alwaysShow: true },
     ], plain(question.message).replace(/\s+/g, " "));
@@ -254,8 +269,8 @@ export class Asker implements vscode.Disposable {
     if (options.length > 0) {
       const chosen = await this.#pick<Choice>(question, [
         { label: "$(edit) Write an answer…", does: "write" },
-        ...options.map((option): Choice => ({ label: plain(option.label), option })),
-        ...this.#adviceLine(question),
+        ...options.map((option): Choice => ({ label: plain(option.label), description: arrow(leadWords(question, option)), option })),
+        ...this.#linesBeside(question),
       ], plain(question.message).replace(/\s+/g, " "));
       if (!chosen) return;
       if (chosen.does === "panel") {
@@ -264,10 +279,10 @@ export class Asker implements vscode.Disposable {
       }
       if (chosen.option) return this.#complete(question, chosen.option, draft);
     }
-    const advice = adviceText(this.#advised(question), ADVICE.short);
+    const beside = [this.#known(question, ADVICE.short), adviceText(this.#advised(question), ADVICE.short)];
     const text = await this.#input(question, {
       // Without its title, which stands above it. A dialog has shown what is too long for this.
-      prompt: [formOf(question) === "text" ? oneLineBelow(question) : plain(question.message).replace(/\s+/g, " "), advice].filter(Boolean).join(" · "),
+      prompt: [formOf(question) === "text" ? oneLineBelow(question) : plain(question.message).replace(/\s+/g, " "), ...beside].filter(Boolean).join(" · "),
       password: question.secret === true, value: question.secret ? "" : question.default ?? "", check: (given) => misfit(question, given),
     });
     if (text !== undefined) await this.#complete(question, { value: text, label: text, action: "proceed" }, draft);
@@ -449,7 +464,6 @@ export class Asker implements vscode.Disposable {
     // It may have been advised before this window was there.
     void this.#session.store.tree(question.run).catch(() => {});
     const form = formOf(question);
-    const text = form === "panel" || form === "modal" ? titled(question, firstLine(question)) : oneLine(question);
     // A notification with a button is shown whole; without one it is cut after its first line. VS Code takes a
     // text here for the button's label; should it stop doing so, the button says "Cancel" and still only opens the answer.
     const cancellable = "Answer…" as unknown as boolean;
@@ -461,11 +475,16 @@ export class Asker implements vscode.Disposable {
         const over = elapsed(now, this.#session.now());
         const increment = Math.max(0, over - worked);
         worked += increment;
+        const text = form === "panel" || form === "modal" ? titled(now, firstLine(now)) : oneLine(now);
         const [links, time] = [this.#links(now), withoutLinks(roughTimeLeft(now, this.#session.now()))];
-        // Advice gets what room there is; the rest is what the question consists of.
-        const room = MESSAGE - text.length - links.length - time.length;
-        const advice = room > ADVICE.short / 4 ? withoutLinks(adviceText(this.#advised(now), Math.min(room, ADVICE.short))) : "";
-        progress.report({ message: [withoutLinks(text), advice, links, time].filter(Boolean).join(" — "), increment });
+        // What memory knows and advice get what room there is; the rest is what the question consists of.
+        let room = MESSAGE - text.length - links.length - time.length;
+        const beside = [(limit: number) => this.#known(now, limit), (limit: number) => adviceText(this.#advised(now), limit)].map((words) => {
+          const said = room > ADVICE.short / 4 ? withoutLinks(words(Math.min(room, ADVICE.short))) : "";
+          room -= said.length;
+          return said;
+        });
+        progress.report({ message: [withoutLinks(text), ...beside, links, time].filter(Boolean).join(" — "), increment });
       };
       report();
       const ticking = this.#session.onTick(report);
@@ -499,6 +518,10 @@ export class Asker implements vscode.Disposable {
       }
     }
   }
+}
+
+function arrow(words: string): string {
+  return words && `→ ${words}`;
 }
 
 function firstLine(question: Question): string {

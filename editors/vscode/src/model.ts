@@ -5,7 +5,7 @@ import type { Advice, ClientMessage, Offer, QuestionView, RunView, SkillView as 
 
 export type Option = Offer;
 export type RunRow = RunView;
-export type { Fact } from "./protocol";
+export type { Fact, Lead } from "./protocol";
 
 /** A command of the socket, without its number. */
 export type CommandType = Exclude<ClientMessage["type"], "hello" | "show">;
@@ -31,6 +31,8 @@ export interface Question extends Omit<QuestionView, "state" | "destructive"> {
   window?: number | null;
   held?: { by: string; at: string } | null;
   unseen?: number | null;
+  /** Who has agreed, where several have to. */
+  agreed?: { by: string }[];
   /** What assistants said of it since this window knows it. */
   advice?: Advice[];
 }

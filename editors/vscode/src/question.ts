@@ -1,7 +1,7 @@
 // How a question is put to a person, in words: pure, so that it can be tested without an editor.
 
-import { countdown, heading, ownTitle, plain, rememberScopes } from "aye-page/words.js";
-import type { Fact, Option, Question } from "./model";
+import { countdown, heading, ownTitle, plain, recalled, rememberScopes } from "aye-page/words.js";
+import type { Fact, Lead, Option, Question, RunState } from "./model";
 
 /** How a question is answered here. */
 export type Form = "buttons" | "list" | "text" | "modal" | "panel";
@@ -52,6 +52,51 @@ export function wholeText(question: Question): string {
   return lines.filter(Boolean).join("\n\n");
 }
 
+/** Who has to answer, beyond "a person". */
+export function rulesOf(question: Question): string[] {
+  const rules = [];
+  const agreed = (question.agreed ?? []).map(({ by }) => plain(by)).join(", ");
+  const starter = question.not_starter ? ", and not who started the run" : "";
+  if ((question.approvals ?? 1) > 1) rules.push(`${question.approvals} different people have to agree${starter}${agreed ? `; so far: ${agreed}` : ""}.`);
+  else if (starter) rules.push("Who started the run does not count.");
+  if (typeof question.by === "object") rules.push(`Only ${question.by.names.map(plain).join(", ")} may answer.`);
+  return rules;
+}
+
+/** Where each answer leads, as far as the server says so. */
+export function leadLines(question: Question): string[] {
+  const led = (question.options ?? []).filter((option) => leadOf(question, option.value));
+  const silence = leadOf(question, SILENCE);
+  return [...led.map((option) => `“${plain(option.label)}” → ${leadWords(question, option)}`), ...(silence ? [`${SILENCE} → ${wayOf(silence)}`] : [])];
+}
+
+/** A dialog, which has room for everything: also who has to answer and where each answer leads. */
+export function dialogText(question: Question): string {
+  return [wholeText(question), ...rulesOf(question), leadLines(question).join("\n")].filter(Boolean).join("\n\n");
+}
+
+/** What memory knows that may concern a question. Nobody agrees to it, so it may be cut. */
+export function knownText(question: Question, run: RunState | null, limit: number): string {
+  const text = recalled(question, run).map(({ label, text: known }) => `${label}: ${plain(known)}`.replace(/\s+/g, " ").trim()).join(" · ");
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+}
+
+/**
+ * The buttons of a dialog for something that destroys: Enter presses the first, which must not agree. That is an
+ * answer that declines and starts nothing; without one, none of the answers comes first.
+ */
+export function safeFirst(question: Question): { first: Option | null; rest: Option[] } {
+  const options = question.options ?? [];
+  if (!question.destructive) return { first: options[0] ?? null, rest: options.slice(1) };
+  const first = options.find((option) => option.action === "cancel" && !starts(question, option)) ?? null;
+  return { first, rest: options.filter((option) => option !== first) };
+}
+
+function starts(question: Question, option: Option): boolean {
+  const lead = leadOf(question, option.value);
+  return Boolean(lead?.to) && !lead?.ends;
+}
+
 const AROUND = new Set(["command", "code", "machine", "directory", "env"]);
 
 function where(question: Question, facts: Fact[], isOneOfSeveral: boolean): string {
@@ -100,14 +145,15 @@ export function titled(question: Question, text: string): string {
   return title ? `${title}: ${text}` : text;
 }
 
-/** Title and everything that has to be seen, on one line. */
+/** Title and everything that has to be seen, on one line: with where the answers lead that stand beside it. */
 export function oneLine(question: Question): string {
-  return flat(titled(question, wholeText(question)));
+  return flat(titled(question, oneLineBelow(question)));
 }
 
 /** The same without its title, where that stands above it. */
 export function oneLineBelow(question: Question): string {
-  return flat(wholeText(question));
+  const leads = answerForm(question) === "buttons" ? leadLines(question).join(", ") : "";
+  return flat([wholeText(question), ...rulesOf(question), leads].filter(Boolean).join("\n\n"));
 }
 
 function flat(text: string): string {
@@ -126,7 +172,7 @@ export function answerForm(question: Question): "buttons" | "list" | "text" {
  * destroys or what is long; the panel where even that would cut something off.
  */
 export function formOf(question: Question): Form {
-  const whole = wholeText(question);
+  const whole = dialogText(question);
   if (whole.length > MODAL || whole.split("\n").length > MODAL_LINES) return "panel";
   // A script of several lines is not read as one.
   const isFlat = startedBy(question).every((one) => !one.command.trim().includes("\n"));
@@ -197,12 +243,24 @@ export function commits(question: Question, option: Pick<Option, "action">): boo
   return option.action === "proceed" || (option.action === "skip" && question.purpose === "recover");
 }
 
-/** Where an option leads, in the words of the question. */
+// What a lead says instead of an answer where silence leads elsewhere than a no.
+const SILENCE = "no answer";
+
+function leadOf(question: Question, answer: string): Lead | undefined {
+  return question.leads?.find((one) => one.answer === answer);
+}
+
+// Runs of earlier builds have no words.
+function wayOf(lead: Lead): string {
+  if (lead.words) return plain(lead.words);
+  return lead.to ? `${plain(lead.to)}${lead.ends ? `, the run ends (${plain(lead.ends)})` : ""}` : `the run ends (${plain(lead.ends ?? "completed")})`;
+}
+
+/** What an option leads to, in words. */
 export function leadWords(question: Question, option: Option): string {
-  const lead = question.leads?.find((one) => one.answer === option.value);
-  const words = lead?.words ?? lead?.to ?? "";
   if (question.purpose === "recover" && option.value === "edit") return "opens it in the Command Center";
-  return words === "" ? "" : `→ ${plain(words)}`;
+  const lead = leadOf(question, option.value);
+  return lead ? wayOf(lead) : "";
 }
 
 export interface RememberChoice {
@@ -263,8 +321,7 @@ export function outcome(question: Question): string {
 
 /** Why a text does not fit; nothing if it does, or if only the server can say. */
 export function misfit(question: Question, text: string): string | null {
-  if (text === "") return "Write something first.";
-  if (!question.match) return null;
+  if (!question.match) return text === "" ? "Write something first." : null;
   try {
     return new RegExp(question.match, "u").test(text) ? null : `Must match ${question.match}`;
   } catch {

@@ -1,12 +1,11 @@
 // What every part of the extension shares: the connection, what is known, the settings, a clock.
 
 import * as vscode from "vscode";
-import path from "node:path";
 import { Store, type Change } from "aye-page/store.js";
 import { plain } from "aye-page/words.js";
 import { Client, type ConnectionState } from "./client";
 import { isInside } from "./folders";
-import { launch, playerOf, type Program } from "./launch";
+import { cliOf, launch, playerOf, type Program } from "./launch";
 import type { Question, ServerMessage } from "./model";
 import { nameOf } from "./question";
 import { find, homeOf, mustBeRecent, ServerProblem, start, versionOf, type Announcement, type Place } from "./server";
@@ -233,12 +232,12 @@ export class Session implements vscode.Disposable {
       return;
     }
     const open = vscode.workspace.workspaceFile ?? vscode.workspace.workspaceFolders?.[0]?.uri;
-    const folder = vscode.env.remoteName ? "bin/remote-cli" : "bin";
-    const name = { "Visual Studio Code": "code", "Visual Studio Code - Insiders": "code-insiders", VSCodium: "codium", "code-server": "code-server" }[vscode.env.appName] ?? "code";
-    if (open) this.#launch([path.join(vscode.env.appRoot, folder, name), "--reuse-window", open.fsPath]);
+    const { appRoot, appName, remoteName } = vscode.env;
+    const { program: cli, env } = cliOf({ platform: process.platform, appRoot, appName, execPath: process.execPath, isRemote: Boolean(remoteName) });
+    if (open) this.#launch([...cli, "--reuse-window", open.fsPath], env);
   }
 
-  #launch(program: Program): void {
-    void launch(program).then((problem) => problem && this.log.warn(problem));
+  #launch(program: Program, env: Record<string, string> = {}): void {
+    void launch(program, { ...process.env, ...env }).then((problem) => problem && this.log.warn(problem));
   }
 }

@@ -38,6 +38,12 @@ export function outline(text: string): SkillOutline[] {
   return [{ ...skillOf(root), name: textOf(valueOf(root, "name")), at: spanOf(first?.key as Node)?.start ?? 0, start: 0, end: text.length }];
 }
 
+/** How `aye` is told of a skill of a file: by the file, and of several skills by name too. */
+export function targetOf(file: string, text: string, skill: string | null): string {
+  const names = outline(text).map(({ name }) => name);
+  return names.length < 2 ? file : `${file}#${names.includes(skill) ? skill : names[0]}`;
+}
+
 function contents(text: string): unknown {
   return parseDocument(text, { strict: false, uniqueKeys: false, logLevel: "silent" }).contents;
 }

@@ -16,6 +16,7 @@ states:
   over: { type: final }
   failed: { type: final, status: failed }
 `,
+  both: "workflows:\n  one:\n    steps:\n      - { name: first, shell: echo one }\n  two:\n    steps:\n      - { name: second, shell: echo two }\n",
   hello: "name: hello\nsteps:\n  - name: greet\n    shell: echo hello\n",
 };
 
@@ -70,6 +71,17 @@ await test(SKILLS, async (here, host, step) => {
   await window.command("View: Close All Editors");
   await page.locator(".tab").first().waitFor({ state: "detached" });
   step("graph");
+
+  // Of several skills in a file, each has its own.
+  await window.open("skills/both.yaml");
+  const graph = (step) => window.panel.locator(`.graph svg:has(title:has-text("${step}"))`);
+  await window.lens("Graph", graph("second"), -1);
+  assert.equal(await title("first").count(), 0);
+  await window.lens("Graph", graph("first"), 0);
+  assert.equal(await title("second").count(), 0);
+  await window.command("View: Close All Editors");
+  await page.locator(".tab").first().waitFor({ state: "detached" });
+  step("graphs");
 
   await window.open("skills/hello.yaml");
   await page.locator(".codelens-decoration a", { hasText: "Run" }).first().waitFor();

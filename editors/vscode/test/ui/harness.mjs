@@ -367,9 +367,9 @@ export class Window {
     }, `the cursor is at ${line}:${column}`);
   }
 
-  /** Clicks an action above a skill until what it leads to is there. */
-  async lens(name, there) {
-    const lens = this.page.locator(".codelens-decoration a").filter({ hasText: new RegExp(`^(?:\\S+ )?${name}$`) }).first();
+  /** Clicks an action above a skill, the first of the file unless told, until what it leads to is there. */
+  async lens(name, there, at = 0) {
+    const lens = this.page.locator(".codelens-decoration a").filter({ hasText: new RegExp(`^(?:\\S+ )?${name}$`) }).nth(at);
     await lens.waitFor();
     await this.#lead(() => lens.click({ timeout: PATIENCE / 4 }), () => there.first().isVisible(), `${name} leads somewhere`);
   }

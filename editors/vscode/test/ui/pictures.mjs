@@ -189,6 +189,8 @@ await test(SKILLS, async (here, host, step) => {
   await page.mouse.move(700, 500);
   await page.locator(".view-line span", { hasText: /comand/ }).first().hover();
   await page.locator(".monaco-hover:visible", { hasText: "did you mean" }).waitFor();
+  // It fades in.
+  await page.waitForTimeout(1000);
   await page.screenshot({ path: path.join(folder, "problems.png") });
   step("problems");
   await page.mouse.move(700, 500);
@@ -238,7 +240,10 @@ await test(SKILLS, async (here, host, step) => {
   const next = JSON.parse(await here.aye("inbox", "--json")).find((one) => one.run === asked);
   await here.aye("answer", next.question, "proceed", "--reason", "agreed at the stand-up");
   await window.view();
-  await window.tree("Runs").filter({ hasText: "release" }).filter({ hasText: "completed" }).first().click();
+  await window.command("Aye: Open Command Center");
+  await window.panel.getByRole("link", { name: "Runs", exact: true }).click();
+  await window.panel.locator(`a[href="#/runs/${asked}"]`).first().click();
+  await window.panel.getByText("agreed at the stand-up").first().waitFor();
   await window.panel.getByRole("region", { name: "Decisions" }).waitFor();
   await window.panel.getByRole("region", { name: "Decisions" }).scrollIntoViewIfNeeded();
   // What became of the questions goes away by itself.

@@ -59,6 +59,23 @@ steps:
   - name: region
     choose: { title: Region, message: Where?, options: [eu-1, eu-2, us-1, us-2, ap-1] }
 `,
+  leads: `
+name: leads
+states:
+  deploy:
+    command: echo
+    args: [deployed]
+    confirmation: { title: Deploy, message: Ship it to everyone?, timeout: 10m }
+    transitions: { success: drop, declined: restore, failure: over }
+  drop:
+    command: echo
+    args: [dropped]
+    destructive: true
+    confirmation: { title: Drop, message: Drop the old one?, timeout: 10m }
+    transitions: { success: over, declined: restore, failure: over }
+  restore: { command: echo, args: [restored], transitions: { success: over, failure: over } }
+  over: { type: final }
+`,
   advised: `
 name: advised
 steps:
@@ -255,6 +272,7 @@ await test(SKILLS, async (here, host, step) => {
   // Two have to agree: the first is told that one is missing.
   await asked("Do two agree?");
   const missing = page.locator(".statusbar-item", { hasText: "Both: “Proceed”, 1 more must agree" });
+  assert.match(await window.toast("Do two agree?").innerText(), /2 different people have to agree\./);
   await window.press("Do two agree?", "Proceed", missing);
   assert.equal(await status(clicked), "waiting");
   await agree();
@@ -322,13 +340,15 @@ await test(SKILLS, async (here, host, step) => {
   await quick.locator("input[placeholder=Reason]:focus").waitFor();
   await window.type("Wipe ·", "it is older");
   await window.dialog.getByText("Reason: it is older").waitFor();
-  await window.confirm("Proceed");
+  // Enter would decline.
+  await window.dialog.locator(".monaco-button:focus", { hasText: "Cancel" }).waitFor();
+  await window.tabTo("Proceed");
   await quick.getByText("Type wipe-it to agree.").waitFor();
   await window.type("Wipe ·", "wipe-it");
   step("keyboard: destructive");
   await asked(/`forms` asks: —/);
   await window.keys("Control+Alt+y", window.dialog.getByText("Whom is it for?"));
-  await window.confirm("Answer");
+  await window.tabTo("Answer");
   await asked("`forms` asks for \"name\":");
   await window.keys("Control+Alt+y", window.dialog.getByText("> Name"));
   await window.confirm("Answer…");
@@ -356,6 +376,7 @@ await test(SKILLS, async (here, host, step) => {
   await page.keyboard.press("Enter");
   await asked("Do two agree?");
   await window.ask("Both ·");
+  await window.option(/2 different people have to agree/).waitFor();
   await window.enter("Proceed");
   await missing.waitFor();
   await agree();
@@ -400,6 +421,21 @@ await test(SKILLS, async (here, host, step) => {
   await until(async () => JSON.parse(await here.aye("inbox", "--json")).length === 0, "all are answered");
   await helper.close();
   step("advice");
+  // Where each answer leads. Where a no starts something, Enter decides nothing.
+  const led = await here.start("leads");
+  await asked("Ship it to everyone?");
+  assert.match(await window.toast("Ship it to everyone?").innerText(), /“Cancel” → restore/);
+  await window.decide("Ship it to everyone?", "Proceed");
+  await asked("Drop the old one?");
+  await window.press("Drop the old one?", "Review", window.dialog.getByText("“Cancel” → restore"));
+  await window.confirm("With a Reason…");
+  await window.type("Drop ·", "in use");
+  await window.dialog.getByText("Reason: in use").waitFor();
+  await window.tabTo("Cancel");
+  await until(async () => (await status(led)) === "completed", "it is restored");
+  assert.deepEqual((await answers(led)).map(({ value, reason }) => [value, reason ?? null]), [["proceed", null], ["cancel", "in use"]]);
+  step("leads");
+
   // A one-time code: the wrong one does not count.
   const { address } = JSON.parse(await here.aye("auth", "setup", "--json"));
   const code = (periods) => totp(new URL(address).searchParams.get("secret"), periods);

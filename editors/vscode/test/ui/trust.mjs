@@ -89,6 +89,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.view();
   await window.page.getByText("was not found.").first().waitFor();
   await until(async () => /disconnected/.test(await window.said()), "the status bar says so");
+  await until(async () => (await window.page.getByText("Not connected. The inbox says why.").count()) === 2, "no view is blank");
   await window.press("was not found", "How to install", window.page.getByText("Get started with Aye"));
   step("missing");
 

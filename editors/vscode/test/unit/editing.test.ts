@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { check, repairsOf, wordsOf } from "../../src/editing/check";
-import { definitionAt, outline } from "../../src/editing/outline";
+import { definitionAt, outline, targetOf } from "../../src/editing/outline";
 import { describeKey, placeAt, suggestions, type Schema } from "../../src/editing/schema";
 import { Place } from "./place";
 
@@ -89,6 +89,22 @@ test("what `aye check` finds, and the repair it names", async () => {
     assert.match(wordsOf(finding), /unknown key `comand`[^]*did you mean `command`/);
     assert.deepEqual(repairsOf(finding).map(({ text, line, column, end_column }) => ({ text, line, column, end_column })), [{ text: "command", line: 4, column: 5, end_column: 11 }]);
     await assert.rejects(check("/nowhere/aye", place.where.env, place.project, []), /failed/);
+  } finally {
+    await place.end();
+  }
+});
+
+test("each of several skills of a file has its graph", async () => {
+  const two = "workflows:\n  one:\n    steps: [{ name: a, shell: echo a }]\n  two:\n    steps: [{ name: b, shell: echo b }]\n";
+  const place = await Place.make({ two, alone: STATES });
+  const file = (name: string): string => path.join(place.project, "skills", name);
+  try {
+    for (const [skill, has, not] of [["one", "echo a", "echo b"], ["two", "echo b", "echo a"], [null, "echo a", "echo b"]] as const) {
+      const drawn = await place.aye("graph", targetOf(file("two.yaml"), two, skill));
+      assert.ok(drawn.includes(has) && !drawn.includes(not), `${skill}: ${drawn}`);
+    }
+    // A file with one skill needs no name; the one it had when it was opened may be another.
+    assert.equal(targetOf(file("alone.yaml"), STATES, "before"), file("alone.yaml"));
   } finally {
     await place.end();
   }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
 import { marksOf, progressOf } from "../../src/progress";
-import { adviceText, answerForm, commits, elapsed, formOf, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, rememberChoices, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks } from "../../src/question";
+import { adviceText, answerForm, commits, dialogText, elapsed, formOf, knownText, leadLines, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, rememberChoices, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -75,6 +75,49 @@ test("each answer's command is shown", () => {
   assert.match(wholeText(question({ facts: [{ kind: "command", value: "echo aaa…", digest: "c0ffee" }] })), /shortened; sha256 of all of it: c0ffee/);
 });
 
+const LEADS = [{ answer: "proceed", to: "deploy" }, { answer: "cancel", to: "rollback" }];
+
+test("a notification and a dialog say where each answer leads", () => {
+  const gate = question({ leads: LEADS });
+  assert.equal(oneLine(gate), "Release: Now? · “Proceed” → deploy, “Cancel” → rollback");
+  assert.ok(dialogText(gate).endsWith("\n\n“Proceed” → deploy\n“Cancel” → rollback"), dialogText(gate));
+  const ends = question({ leads: [{ answer: "cancel", ends: "cancelled" }, { answer: "no answer", to: "later" }] });
+  assert.deepEqual(leadLines(ends), ["“Cancel” → the run ends (cancelled)", "no answer → later"]);
+  // Many answers are a list, whose lines say it: the notification has no room.
+  const many = question({ kind: "choose", options: MANY, leads: MANY.map(({ value }) => ({ answer: value, to: `state-${value}` })) });
+  assert.equal(oneLine(many), "Release: Now?");
+  assert.ok(dialogText(many).includes("“5” → state-5"));
+  // What makes it too long for a notification is in the dialog.
+  assert.equal(formOf(question({ leads: LEADS.map((lead) => ({ ...lead, to: "x".repeat(300) })) })), "modal");
+  assert.doesNotMatch(oneLine(question({ leads: [{ answer: "cancel", to: "a\u202eb" }] })), /\u202e/);
+});
+
+test("who has to answer is said, and what memory knows", () => {
+  assert.deepEqual(rulesOf(question()), []);
+  const both = question({ approvals: 2, not_starter: true, agreed: [{ by: "ann" }], by: { names: ["ann", "bob"] } });
+  assert.deepEqual(rulesOf(both), ["2 different people have to agree, and not who started the run; so far: ann.", "Only ann, bob may answer."]);
+  for (const text of [oneLine(both), dialogText(both)]) for (const rule of rulesOf(both)) assert.ok(text.includes(rule), text);
+  const memory = [
+    { step: "go", learned: false, kind: "issue", message: "known issue `denied`;\nlog in first" }, { step: "other", learned: false, kind: "issue", message: "elsewhere" },
+    { step: "go", learned: true, kind: "fix", message: "just learned" },
+  ];
+  const run = { memory } as unknown as RunState;
+  assert.equal(knownText(question(), run, 200), "Known issue: `denied`; log in first");
+  assert.equal(knownText(question(), run, 20).length, 20);
+  assert.equal(knownText(question(), null, 200), "");
+});
+
+test("Enter does not agree to what destroys", () => {
+  const first = (more: Partial<Question>): string | undefined => safeFirst(question(more)).first?.value;
+  assert.equal(first({}), "proceed");
+  assert.equal(first({ destructive: true }), "cancel");
+  assert.deepEqual(safeFirst(question({ destructive: true })).rest.map(({ value }) => value), ["proceed"]);
+  assert.equal(first({ destructive: true, leads: [{ answer: "cancel", to: "kept", ends: "cancelled" }] }), "cancel");
+  // Where a no starts something, Enter decides nothing.
+  assert.equal(first({ destructive: true, leads: LEADS }), undefined);
+  assert.equal(safeFirst(question({ destructive: true, leads: LEADS })).rest.length, 2);
+});
+
 test("advice is marked, and never makes a question longer than it is", () => {
   const advised = question({ advice: [{ by: "claude", option: "cancel", text: "staging is\nred" }] });
   assert.equal(adviceText(advised, 200), "Advice, not counted: claude suggests “Cancel”: staging is red");
@@ -137,6 +180,8 @@ test("what an answer needs, and what remembering covers", () => {
   assert.equal(misfit(question({ match: "^a+$" }), "b"), "Must match ^a+$");
   assert.equal(misfit(question({ match: "^a+$" }), "aa"), null);
   assert.equal(misfit(question({ match: "(?P<rust>a)" }), "b"), null, "only the server can say");
+  assert.equal(misfit(question(), ""), "Write something first.");
+  assert.equal(misfit(question({ match: "^a*$" }), ""), null, "nothing may be an answer");
 });
 
 test("what became of it", () => {

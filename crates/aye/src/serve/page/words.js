@@ -94,6 +94,14 @@ export function heading(question) {
   return ownTitle(question) || (line.length > 120 ? `${line.slice(0, 119)}…` : line) || question.step || "Question";
 }
 
+const RECALLED = { issue: "Known issue", fix: "Known fix", preference: "Remembered answer", usage: "Keeps failing" };
+
+/** What memory knows that may concern a question of a run, the newest last. */
+export function recalled(question, run) {
+  const found = (run?.memory ?? []).filter((one) => !one.learned && (!one.step || one.step === question.step));
+  return found.slice(-5).map((one) => ({ label: RECALLED[one.kind] ?? "Known", text: one.message.replace(/^known issue /, "") }));
+}
+
 /** How far an answer may be remembered, the narrowest first, and what each covers. */
 export function rememberScopes(question) {
   if (!question.remember) return [];

@@ -3,7 +3,7 @@
 
 import { html } from "../vendor/lit-anser.js";
 import { label } from "../fold.js";
-import { ago, clock, countdown, duration, heading, ownTitle, plain, prose, value, visible } from "../text.js";
+import { ago, clock, countdown, duration, heading, ownTitle, plain, prose, recalled, value, visible } from "../text.js";
 import { difference, unified } from "../diff.js";
 import { actions, hold } from "./answering.js";
 import { SIGNS } from "./signs.js";
@@ -254,9 +254,7 @@ function soFar(question, run) {
 
 /** What memory knows of it. */
 function known(question, run) {
-  const found = (run?.memory ?? []).filter((one) => !one.learned && (!one.step || one.step === question.step));
-  const words = { issue: "Known issue", fix: "Known fix", preference: "Remembered answer", usage: "Keeps failing" };
-  return found.slice(-5).map((one) => html`<p class="aside"><b>${words[one.kind] ?? "Known"}</b>: ${prose(one.message.replace(/^known issue /, ""))}</p>`);
+  return recalled(question, run).map(({ label: kind, text }) => html`<p class="aside"><b>${kind}</b>: ${prose(text)}</p>`);
 }
 
 /** What assistants said: shown, never counted. */
