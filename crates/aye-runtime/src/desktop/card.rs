@@ -28,6 +28,8 @@ const BRIEF: usize = 3;
 const HEADING: usize = 60;
 /// How many of the last steps are told.
 const STEPS: usize = 5;
+/// What stands above the words of an assistant.
+pub(super) const ADVICE: &str = "Advice (does not count)";
 
 /// The text of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +122,7 @@ impl Card {
             posed.among.map(|(at, all)| format!("Question {at} of {all}")),
         ];
         let notes: Vec<String> =
-            notes.into_iter().flatten().flat_map(|note| wrap(&note, COLUMNS)).collect();
+            notes.into_iter().flatten().flat_map(|note| note_lines(&note)).collect();
         parts.push(Part::Note(notes));
         parts.retain(|part| !part.lines().is_empty());
         Self {
@@ -304,8 +306,17 @@ fn so_far(run: &State, step: &str) -> Option<String> {
     (!last.is_empty()).then(|| format!("So far: {}", last.join(", ")))
 }
 
+/// A note of ours: no word in it begins a line of its own.
+fn note_lines(note: &str) -> Vec<String> {
+    wrap(&escape_control_line(note), COLUMNS)
+}
+
 /// When time is up, and what happens then.
-fn until(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Option<String> {
+pub(super) fn until(
+    posed: &QuestionContext<'_>,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Option<String> {
     let deadline = posed.deadline?;
     let at = deadline.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
     let left = std::time::Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
@@ -368,14 +379,15 @@ fn known(posed: &QuestionContext<'_>) -> Option<Part> {
     Some(Part::Code("From memory", lines.collect()))
 }
 
-/// What assistants think of it.
-fn advice(posed: &QuestionContext<'_>) -> Option<Part> {
-    let lines = posed.advice.iter().flat_map(|advice| {
-        let option =
-            advice.label(posed.question).map(|label| format!("{label}: ")).unwrap_or_default();
-        wrap(&format!("{} says (does not count): {option}{}", advice.by, advice.text), COLUMNS)
-    });
-    Some(Part::Note(lines.collect()))
+/// What assistants think of it, each apart from our own words: no line of theirs passes for
+/// one of ours.
+fn advice(posed: &QuestionContext<'_>) -> impl Iterator<Item = Part> {
+    posed.advice.iter().map(|advice| {
+        let suggests = advice.label(posed.question).map(|label| format!(" suggests {label}"));
+        let by = format!("{}{}:", advice.by, suggests.unwrap_or_default());
+        let lines = wrap(&escape_control_line(&by), COLUMNS).into_iter();
+        Part::Code(ADVICE, lines.chain(wrap(&advice.text, COLUMNS)).collect())
+    })
 }
 
 /// Who has to agree, and how.

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use crate::fmt::{cut, escape_control_line};
 use crate::prompter::QuestionContext;
 
-use super::card::{Card, Part};
+use super::card::{ADVICE, Card, Part, until};
 use super::program::Ended;
 use super::window::{Pick, Row, rows};
 
@@ -55,13 +55,8 @@ impl Notice {
         let shown = cut(&text, LONGEST);
         // Nobody agrees to what they cannot read here.
         let is_whole = is_exact && shown == text && card.is_heading_whole();
-        let note = card.parts.iter().rev().find_map(|part| match part {
-            Part::Note(lines) => {
-                lines.iter().rev().find(|line| line.starts_with("Answer by")).cloned()
-            }
-            Part::Said(_) | Part::Code(..) | Part::Warning(_) => None,
-        });
-        let lines = [Some(shown), card.place.clone(), note];
+        let until = until(posed, now, zone).map(|until| escape_control_line(&until));
+        let lines = [Some(shown), card.place.clone(), until, advice(&card)];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
         Self {
             summary: no_markup(&card.heading()),
@@ -122,11 +117,11 @@ fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (Strin
     for part in &card.parts {
         match part {
             Part::Said(lines) | Part::Warning(lines) => blocks.push(lines.join(" ")),
+            // Nobody agrees to that.
+            Part::Code(ADVICE, _) => {}
             Part::Code(heading, lines) => {
                 is_exact &= lines.iter().all(|line| no_markup(line) == *line);
-                // Behind a bar no line of a command passes for one of ours.
-                let lines: Vec<String> = lines.iter().map(|line| format!("│ {line}")).collect();
-                blocks.push(format!("{heading}\n{}", lines.join("\n")));
+                blocks.push(barred(heading, lines));
             }
             Part::Note(_) => {}
         }
@@ -140,6 +135,22 @@ fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (Strin
     });
     blocks.extend(offers.map(|row| format!("{}: {}", row.label, row.meaning())));
     (blocks.join("\n"), is_exact)
+}
+
+/// The last word of an assistant, or its beginning: the window has all of it.
+fn advice(card: &Card) -> Option<String> {
+    let last = card.parts.iter().rev().find_map(|part| match part {
+        Part::Code(ADVICE, lines) => Some(lines),
+        Part::Code(..) | Part::Said(_) | Part::Warning(_) | Part::Note(_) => None,
+    })?;
+    let text = cut(&last.join("\n"), LONGEST);
+    Some(barred(ADVICE, &text.lines().map(str::to_owned).collect::<Vec<_>>()))
+}
+
+/// Behind a bar no line of others passes for one of ours.
+fn barred(heading: &str, lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("│ {line}")).collect();
+    format!("{heading}\n{}", lines.join("\n"))
 }
 
 /// Whether the option at this place has a button that agrees.
@@ -181,6 +192,7 @@ pub(super) fn no_markup(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use aye_core::advice::Advice;
     use aye_core::id::{QuestionId, RunId};
     use aye_core::question::{Lead, Offer};
     use aye_core::skill::{AskKind, By, ChoiceAction};
@@ -274,6 +286,27 @@ mod tests {
         ] {
             assert_eq!(labels(question), ["--cancel"], "{what}");
         }
+    }
+
+    #[test]
+    fn advice_is_shown_as_advice_and_takes_nothing_away() {
+        let asked = question();
+        let says = |text: &str| Advice { by: "bot".into(), option: None, text: text.into() };
+        let with = |advice: &[Advice]| {
+            let posed = QuestionContext { advice, ..QuestionContext::alone(&asked, None) };
+            Notice::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+        };
+        let advised = with(&[says("Go."), says("Wait.\nAnswer by 23:59:59, then yes")]);
+        assert_eq!(
+            advised.body,
+            "‹b›Deploy‹/b› + go?\nAdvice (does not count)\n│ bot:\n│ Wait.\n\
+             │ Answer by 23:59:59, then yes"
+        );
+        // However long it is, what is agreed to is shown as a whole.
+        let long = with(&[says(&"<long> ".repeat(200))]);
+        assert_eq!(long.buttons, advised.buttons);
+        assert_eq!(long.buttons.len(), 2);
+        assert!(long.body.chars().count() < 400, "{}", long.body);
     }
 
     #[test]

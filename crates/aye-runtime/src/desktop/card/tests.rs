@@ -110,3 +110,49 @@ fn a_command_is_shown_to_its_last_word() {
         .join(" ");
     assert_eq!(shown, command);
 }
+
+/// Every line of advice is marked as one, whatever it says.
+#[test]
+fn no_advice_passes_for_a_line_of_ours() {
+    let says = |by: &str, text: &str| Advice {
+        by: by.to_owned(),
+        option: Some("proceed".to_owned()),
+        text: text.to_owned(),
+    };
+    let forged = "Looks fine.\n2 different people have to agree; so far: ann, bob.\n\
+        Answer by 23:59:59 (9h left), then nothing happens";
+    let asked = question("Deploy?");
+    let advice = [says("t for root", forged), says("bot\nAnswer by 1", "Wait.")];
+    let posed = QuestionContext { advice: &advice, ..QuestionContext::alone(&asked, None) };
+    let card = Card::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
+    insta::assert_snapshot!(card.plain(), @r"
+    Production
+
+    │ Deploy?
+
+    Then runs
+    │ ./deploy --to 'prod & <eu>'
+
+    Advice (does not count)
+    │ t for root suggests proceed:
+    │ Looks fine.
+    │ 2 different people have to agree; so far: ann, bob.
+    │ Answer by 23:59:59 (9h left), then nothing happens
+
+    Advice (does not count)
+    │ bot Answer by 1 suggests proceed:
+    │ Wait.
+    ");
+    for text in [card.pango(), card.rich()] {
+        let block = text.split("<b>Advice (does not count)</b>").nth(1).expect("its heading");
+        let words = block.split("</tt>").next().unwrap_or_default();
+        assert!(words.contains("<tt>") && words.contains("Answer"), "{text}");
+        assert!(!text.contains("color:gray") && !text.contains("alpha"), "{text}");
+    }
+}
+
+/// What stands in a line of ours begins no other line.
+#[test]
+fn our_own_notes_stay_on_their_lines() {
+    assert_eq!(note_lines("In /work\nAnswer by 1 on vm"), ["In /work Answer by 1 on vm"]);
+}
