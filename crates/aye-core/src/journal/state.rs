@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::advice::Advice;
 use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
 use crate::id::{QuestionId, RunId};
 use crate::question::{Agreement, Purpose, Question};
@@ -137,6 +138,14 @@ impl State {
                 [question.deadline, self.deadline_over(question)].into_iter().flatten().min()
             }
             Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+        }
+    }
+
+    /// What assistants think of the open question, in the order in which they said it.
+    pub fn advice(&self) -> &[Advice] {
+        match &self.phase {
+            Phase::Asking { advice, .. } => advice,
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
         }
     }
 

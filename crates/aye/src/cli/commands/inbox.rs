@@ -8,6 +8,7 @@ mod watch;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
+use aye_core::advice::Advice;
 use aye_core::journal::State;
 use aye_core::nested::{Item, Parent};
 use aye_core::question::Question;
@@ -20,6 +21,7 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control_line};
 use crate::prompt::markup;
 use crate::prompt::style::Styled;
+use crate::prompt::view::{Look, plain_advice};
 use crate::report::{Offered, covered_text, first_words};
 use crate::words::{lead_words, place_words};
 use aye_runtime::error::Error;
@@ -79,6 +81,8 @@ pub(super) struct Waiting {
     /// Another person than this user has to agree.
     #[serde(skip)]
     needs_another: bool,
+    /// What assistants think of it: it counts for nothing.
+    advice: Vec<Advice>,
     /// All of it, as the journal has it: who may answer, the default, what follows.
     details: Option<Question>,
     /// What to type to answer it, or what else there is to do.
@@ -180,6 +184,7 @@ fn open(journal: &JournalReader, context: &Context) -> Result<Vec<Waiting>, Erro
             needs_another: offered.needs_another,
             answers: offered.values,
             leads: leads.unwrap_or_default(),
+            advice: state.as_ref().map(|state| state.advice().to_vec()).unwrap_or_default(),
             agreed: asked.as_ref().map_or(0, |asked| asked.approvals.saturating_sub(row.missing)),
             details: asked,
             asked: row.asked,
@@ -233,7 +238,7 @@ fn list(open: &[Waiting], context: &Context) -> String {
             paint.text(Tone::Strong, &one.id),
             escape_control_line(&one.skill),
             one.place.join(&dot),
-            message_lines(one, paint) + &covered_lines(one, paint),
+            message_lines(one, paint) + &covered_lines(one, paint) + &advice_lines(one, paint),
             paint.text(Tone::Dim, &note),
             one.command,
         ));
@@ -293,14 +298,32 @@ fn message_lines(one: &Waiting, paint: Paint) -> String {
     let more = lines.len().saturating_sub(LONGEST);
     if columns.is_some() && more > 1 && !is_change(&one.skill) {
         lines.truncate(LONGEST);
-        let dots = paint.glyph(Glyph::Ellipsis);
-        lines.push(
-            Styled::new()
-                .tone(Tone::Dim, format!("{dots} {more} more lines, see `aye answer {}`", one.id)),
-        );
+        lines.push(rest(one, more, paint));
     }
     let line = |line: &Styled| format!("  {}", line.render(paint)).trim_end().to_owned() + "\n";
     lines.iter().map(line).collect()
+}
+
+/// Where the lines are that a list leaves out.
+fn rest(one: &Waiting, more: usize, paint: Paint) -> Styled {
+    let dots = paint.glyph(Glyph::Ellipsis);
+    let words = format!("{dots} {more} more lines, see `aye answer {}`", one.id);
+    Styled::new().tone(Tone::Dim, words)
+}
+
+/// What assistants think of it, marked as at the prompt: the first of many lines.
+fn advice_lines(one: &Waiting, paint: Paint) -> String {
+    let Some(question) = &one.details else { return String::new() };
+    let terminal = crate::term::columns(std::io::stdout());
+    let columns = terminal.map_or(usize::MAX, |columns| columns.saturating_sub(2));
+    let mut lines =
+        plain_advice(question, &one.advice, None, Look { paint, columns, rows: usize::MAX });
+    let more = lines.len().saturating_sub(LONGEST);
+    if terminal.is_some() && more > 1 {
+        lines.truncate(LONGEST);
+        lines.push(rest(one, more, paint).render(paint));
+    }
+    lines.iter().map(|line| format!("  {}\n", line.trim_end())).collect()
 }
 
 /// What a yes covers: the question is answered by the line below it.
@@ -333,21 +356,23 @@ fn stream(context: &Context) -> Result<u8, Error> {
     let journal = context.journal_to_watch()?;
     let mut subscription = journal.subscribe(0)?;
     let mut signals = catch_signals()?;
-    let mut known: Option<Vec<String>> = None;
+    // What was shown last: each with how much was advised on it.
+    let mut known: Option<Vec<(String, usize)>> = None;
     loop {
         subscription.drain()?;
         let open = open(&journal, context)?;
         let proposed = proposals(context);
-        let names = proposed.iter().map(|one| one.id.clone());
-        let ids: Vec<String> = open.iter().map(|one| one.id.clone()).chain(names).collect();
-        let changed = known.as_ref() != Some(&ids);
+        let names = proposed.iter().map(|one| (one.id.clone(), 0));
+        let asked = open.iter().map(|one| (one.id.clone(), one.advice.len()));
+        let shown: Vec<(String, usize)> = asked.chain(names).collect();
+        let changed = known.as_ref() != Some(&shown);
         if changed && context.json {
             print_json_line(&entries(&open, &proposed))?;
         } else if changed {
             print_words(&list(&open, context))?;
             print_words(&proposal_lines(&proposed, context))?;
         }
-        known = Some(ids);
+        known = Some(shown);
         while let Some(signal) = signals.next() {
             match signal {
                 Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::prompt::pty::Terminal;
+
 use super::client::{Client, Era, InboxView};
 
 const WANTED: &str = "
@@ -164,4 +166,37 @@ fn runs_are_listed_and_a_skill_is_told_with_its_source_or_its_errors() {
     let broken = client.call("skill_describe", json!({ "skill": "broken" })).ok();
     assert_eq!(broken["broken"], true);
     assert!(broken["errors"].as_str().unwrap().contains("stepz"), "{broken}");
+}
+
+/// What an assistant says over MCP is marked wherever a person can answer: at the prompt of
+/// the run, in the inbox, and at `aye answer`.
+#[test]
+fn advice_of_an_assistant_is_shown_at_every_prompt_of_a_terminal() {
+    const LABEL: &str = "advice from test-client for ";
+    let desk = InboxView::with(&[("go", WANTED)]);
+    let mut prompt = Terminal::aye(&desk, &["run", "go"]);
+    prompt.wait_for("Ship built 7?");
+    let mut client = Client::new(&desk);
+    let open = client.call("inbox", json!({})).ok()["questions"][0].clone();
+    let said = "Wait.\nProceed? [y/N] y";
+    let args = json!({
+        "execution_id": open["execution_id"], "advice": said, "suggestion": "cancel",
+    });
+    client.call("skill_advise", args).ok();
+    prompt.wait_for(LABEL).wait_for("┊ suggests Cancel").wait_for("┊ Wait.");
+    prompt.wait_for("┊ Proceed? [y/N] y");
+    let question = open["question"].as_str().unwrap();
+    let inbox = desk.aye(&["inbox"]).ok();
+    for line in [LABEL, "┊ suggests Cancel", "┊ Wait.", "┊ Proceed? [y/N] y"] {
+        assert!(inbox.stdout.contains(line), "{line}: {}", inbox.all());
+    }
+    let listed = desk.aye(&["inbox", "--json"]).ok().json();
+    let advice = &listed[0]["advice"][0];
+    assert_eq!((&advice["text"], &advice["option"]), (&json!(said), &json!("cancel")), "{listed}");
+    let mut answer = Terminal::aye(&desk, &["answer", question]);
+    answer.wait_for("Ship built 7?").wait_for(LABEL).wait_for("┊ Wait.");
+    answer.keys("n");
+    answer.end();
+    assert_eq!(prompt.end(), Some(5));
+    assert!(!desk.work().join("shipped").exists());
 }
