@@ -1,11 +1,14 @@
-//! What an assistant sees of a question: enough to advise, little
+//! What others are told of a question and of its run: enough to advise, little
 //! enough to read, and nothing that is secret. No IO.
 //!
-//! The state of a run has its secrets masked already; what has become a secret
-//! since is masked here, before anything is cut. Whatever the values are, the
-//! document is valid JSON and not longer than [`BUDGET`].
+//! Who gets what:
 //!
-//! It goes to the advisor and to assistants.
+//! - **The advisor**, a program beside a terminal, gets [`question_context`]: one
+//!   JSON document of at most [`BUDGET`] bytes, whatever the values are.
+//! - **Assistants** get what `usecases/question_facts` finds, as `mcp/asking_run`
+//!   of `aye` tells it. [`recent_steps`] and [`failure`] are for them.
+//! - **Both** go through one [`Redactor`]. The state of a run has its secrets masked
+//!   already; what has become a secret since is masked there, before anything is cut.
 
 mod budget;
 mod cut;
@@ -38,8 +41,11 @@ const LEFT_OUT: usize = 160;
 const OUTPUT: usize = 300;
 /// How many of them when it has failed and nothing else is told of it.
 const TAIL: usize = 600;
+/// How many characters of an error, and of its hint.
+const ERROR: usize = 900;
+const HINT: usize = 300;
 
-/// Tells an assistant about a question. `secrets` are those of the process
+/// Tells an advisor about a question. `secrets` are those of the process
 /// that drives the run; whoever reads a journal has none and needs none. The
 /// fields take at most `bytes` of JSON: [`BUDGET`], less what the caller adds.
 pub fn question_context(
@@ -205,19 +211,28 @@ fn output(record: &StepRecord, veil: &Redactor<'_>) -> Option<String> {
     (!end.is_empty()).then_some(end)
 }
 
-/// The last steps of a run, the newest last: what became of each.
-pub fn recent_steps(run: &State, veil: &Redactor<'_>) -> Vec<Value> {
-    let mut steps: Vec<_> = run.steps.iter().filter(|(_, record)| record.visits > 0).collect();
-    steps.sort_by_key(|(_, record)| record.ended.or(record.started));
-    let shown = steps.iter().rev().take(STEPS).rev().map(|(name, record)| {
+/// The last steps of a run and of the runs `around` it (the nearest first), the newest
+/// last: what became of each.
+pub fn recent_steps(run: &State, around: &[State], veil: &Redactor<'_>) -> Vec<Value> {
+    let runs = around.iter().rev().map(|run| (run, true)).chain([(run, false)]);
+    let met = runs.flat_map(|(run, is_around)| {
+        let met = run.steps.iter().filter(|(_, record)| record.visits > 0);
+        met.map(move |(name, record)| (run, is_around, name, record))
+    });
+    let mut steps: Vec<_> = met.collect();
+    steps.sort_by_key(|(.., record)| record.ended.or(record.started));
+    let shown = steps.iter().rev().take(STEPS).rev().map(|(run, is_around, name, record)| {
         let mut shown = json!({ "step": name, "status": record.status });
+        if *is_around {
+            shown["in"] = "the run around".into();
+        }
         if record.queued {
             shown["status"] = record.standing().into();
         }
         if let Some(message) = &record.message {
             shown["message"] = veil.start(message, VALUE + 1, usize::MAX).into();
         }
-        let result = record.output.as_ref().and_then(|name| run.outputs.get(name));
+        let result = given(run, name, record);
         if let Some(result) = result.filter(|value| !value.is_null() && **value != json!("")) {
             shown["result"] = veil.value(result, VALUE);
         }
@@ -226,23 +241,50 @@ pub fn recent_steps(run: &State, veil: &Redactor<'_>) -> Vec<Value> {
     shown.collect()
 }
 
-/// What is known of a step that failed, in one text: its message, its hint,
-/// and the end of what it wrote.
-pub fn failure(run: &State, step: &str, veil: &Redactor<'_>) -> String {
-    let Some(record) = run.steps.get(step) else { return String::new() };
-    let mut parts = Vec::new();
-    parts.extend(record.code.as_ref().map(|code| format!("[{code}]")));
-    parts.extend(record.message.clone());
-    parts.extend(record.hint.as_ref().map(|hint| format!("hint: {hint}")));
-    if let Some(process) = &record.process {
-        let said = process.said();
-        let said = said.trim_end();
-        let from = said.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
-        if !said.is_empty() {
-            parts.push(format!("output: {}", &said[from..]));
-        }
+/// The result of a step, if the value of that name is the one that it gave: another
+/// step, or a later start of this one, may have used the name since.
+fn given<'a>(run: &'a State, step: &str, record: &StepRecord) -> Option<&'a Value> {
+    let output = record.output.as_ref().filter(|_| record.status == StepStatus::Completed)?;
+    let used = run.steps.iter().filter(|(_, other)| other.output.as_ref() == Some(output));
+    let last = used.max_by_key(|(_, other)| (other.ended.or(other.started), other.execution))?;
+    run.outputs.get(output).filter(|_| last.0 == step)
+}
+
+/// What is known of a step that failed. Only the hint is Aye's word for certain: a message
+/// may be what a tool or a block said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepFailure {
+    /// What went wrong, after the code of the error if it has one.
+    pub message: String,
+    /// What to do about it, in Aye's words.
+    pub hint: Option<String>,
+    /// The end of what the step wrote.
+    pub output: Option<String>,
+}
+
+impl StepFailure {
+    /// In one text; `own` words what Aye says itself.
+    pub fn in_words(&self, own: impl Fn(&str) -> String) -> String {
+        let message = Some(self.message.clone()).filter(|message| !message.is_empty());
+        let hint = self.hint.as_ref().map(|hint| format!("hint: {}", own(hint)));
+        let output = self.output.as_ref().map(|output| format!("output: {output}"));
+        let parts: Vec<String> = [message, hint, output].into_iter().flatten().collect();
+        parts.join("\n")
     }
-    veil.start(&parts.join("\n"), 2 * TAIL + 1, usize::MAX)
+}
+
+/// Why a step failed; nothing of one that has not been started.
+pub fn failure(run: &State, step: &str, veil: &Redactor<'_>) -> StepFailure {
+    let Some(record) = run.steps.get(step) else { return StepFailure::default() };
+    let code = record.code.as_ref().map(|code| format!("[{code}]"));
+    let message: Vec<String> = code.into_iter().chain(record.message.clone()).collect();
+    let output = record.process.as_ref().map(|process| process.said().trim_end());
+    let output = output.filter(|output| !output.is_empty());
+    StepFailure {
+        message: veil.start(&message.join("\n"), ERROR + 1, usize::MAX),
+        hint: record.hint.as_ref().map(|hint| veil.start(hint, HINT + 1, usize::MAX)),
+        output: output.map(|output| veil.end(output, TAIL + 1, usize::MAX)),
+    }
 }
 
 /// As many named values as there is room for, in their order.

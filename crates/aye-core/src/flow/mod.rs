@@ -24,6 +24,7 @@ pub use analyze::{Concern, Inside, analyze, decline_fails};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use left_out::LeftOut;
 pub use lint::{UNKNOWN_NAME, lint};
+pub use reading::{question_names, step_names};
 pub(crate) use reading::{reads, reads_outcome};
 pub use route::Route;
 pub(crate) use texts::failing_text;

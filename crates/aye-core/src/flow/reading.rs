@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::skill::{Body, Step};
+use crate::skill::{Ask, Body, Step};
 
 use super::graph::Flow;
-use super::texts::{Kind, each_string, each_text};
+use super::texts::{Kind, each_in_ask, each_string, each_text};
 
 /// What gives every name there is at once, in blocks and in expressions.
 /// `steps` does not: what is known of a step has no result in it.
@@ -40,6 +40,23 @@ impl Flow {
 pub(crate) fn reads(step: &Step, result: &str) -> bool {
     let mut found = false;
     each_text(step, &BTreeSet::new(), &mut |text, kind, _| found |= named_in(text, kind, result));
+    found
+}
+
+/// Whether a step, or what is inside of it, names this result: in what it does, what it
+/// asks, its condition and its guards.
+pub fn step_names(step: &Step, result: &str) -> bool {
+    let mut found = false;
+    each_text(step, &BTreeSet::new(), &mut |text, kind, _| {
+        found |= is_word_of(evaluated(text, kind), result);
+    });
+    found
+}
+
+/// Whether a question names this result: in its texts, its default, or what is to be typed.
+pub fn question_names(ask: &Ask, result: &str) -> bool {
+    let mut found = false;
+    each_in_ask(ask, &mut |text, kind| found |= is_word_of(evaluated(text, kind), result));
     found
 }
 

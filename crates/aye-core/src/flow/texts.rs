@@ -117,7 +117,8 @@ fn with_then(steps: &[Step]) -> Vec<&Step> {
     steps.iter().flat_map(|step| std::iter::once(step).chain(with_then(&step.then))).collect()
 }
 
-fn each_in_ask(ask: &Ask, look: &mut impl FnMut(&Template, Kind)) {
+/// Looks at every text of a question.
+pub(super) fn each_in_ask(ask: &Ask, look: &mut impl FnMut(&Template, Kind)) {
     look(&ask.message, Kind::Template);
     for text in [&ask.details, &ask.title, &ask.default, &ask.typed].into_iter().flatten() {
         look(text, Kind::Template);

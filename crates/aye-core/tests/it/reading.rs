@@ -1,6 +1,6 @@
 //! Which results can be read by anything that comes later.
 
-use aye_core::flow::Flow;
+use aye_core::flow::{Flow, question_names, step_names};
 use aye_core::skill::parse;
 
 fn flow(text: &str) -> Flow {
@@ -105,4 +105,44 @@ fn the_result_of_an_item_is_that_of_its_last_step_or_of_what_belongs_to_it() {
         "name: s\nsteps:\n- { name: a, command: x }\n- { name: b, command: x, then: [{ name: c, command: x }] }\n",
     );
     assert_eq!(["a", "b", "c"].map(|step| flow.may_end_with(step)), [false, true, true]);
+}
+
+/// Looks at step `b`, as it is written here.
+fn with_step<T>(step: &str, look: impl Fn(&aye_core::skill::Step) -> T) -> T {
+    let flow = flow(&format!("name: s\nsteps:\n- {step}\n"));
+    look(&flow.nodes[flow.find("b").unwrap()].step)
+}
+
+#[test]
+fn what_a_question_names_is_told_apart_from_what_its_step_names() {
+    for (step, asks, does) in [
+        ("{ name: b, input: { message: Which?, default: '{{ build }}' } }", true, true),
+        ("{ name: b, confirm: { message: Go?, type_to_confirm: '{{ build }}' } }", true, true),
+        ("{ name: b, command: x, confirmation: { message: '{{ build }}?' } }", true, true),
+        ("{ name: b, command: '{{ build }}', confirmation: { message: Go? } }", false, true),
+        ("{ name: b, command: x, condition: build == 1, confirmation: Go? }", false, true),
+        (
+            "{ name: b, command: x, validate: [{ condition: build }], confirmation: Go? }",
+            false,
+            true,
+        ),
+        (
+            "{ name: b, command: x, validate: [{ command: test, args: ['{{ build }}'] }], confirmation: Go? }",
+            false,
+            true,
+        ),
+        (
+            "{ name: b, command: x, validate: [{ expect_success: true, error_message: '{{ build }}' }], confirmation: Go? }",
+            false,
+            true,
+        ),
+        ("{ name: b, confirm: 'build {{ rebuild }} {{ steps.build.status }}?' }", false, false),
+    ] {
+        let asked = with_step(step, |step| question_names(step.question().unwrap(), "build"));
+        assert_eq!(
+            (asked, with_step(step, |step| step_names(step, "build"))),
+            (asks, does),
+            "{step}"
+        );
+    }
 }

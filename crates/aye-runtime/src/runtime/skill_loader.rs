@@ -53,7 +53,8 @@ fn why_not(read: &SkillFile, shown: &Path) -> String {
         }
     }
     if errors.len() > 1 {
-        message += &format!("\n{} more: `aye check {name}`", errors.len() - 1);
+        let more = errors.len() - 1;
+        message += &format!("\n{more} more error{}", if more == 1 { "" } else { "s" });
     }
     message
 }

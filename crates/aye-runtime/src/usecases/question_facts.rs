@@ -3,14 +3,16 @@
 //!
 //! Which variables: the run's inputs, and the results of earlier steps that
 //! the question names in its own text. For a step that failed, those that the
-//! step itself uses. Of the last steps, the beginning of what each returned.
+//! step itself uses. Of the last steps, also of the runs around a list or a
+//! sub-skill, the beginning of what each returned.
 
 use std::path::PathBuf;
 
+use aye_core::flow::{question_names, step_names};
 use aye_core::journal::State;
 use aye_core::machine::MOST_EDITS;
 use aye_core::question::{Purpose, Question};
-use aye_core::skill::Action;
+use aye_core::skill::{Action, Step};
 use aye_core::step_kind::StepKind;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +20,7 @@ use crate::driver::{error_of, issues_about, sentence, tool_of};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{Query, SHOWN, Standing};
-use crate::question_context::{Redactor, VALUE, failure, recent_steps};
+use crate::question_context::{Redactor, StepFailure, VALUE, failure, recent_steps};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
 use crate::store::RunRow;
@@ -42,7 +44,7 @@ pub struct QuestionFacts {
     /// reason, a sentence each.
     pub unused_fixes: Vec<String>,
     /// Why the step failed, where the question is about that.
-    pub failure: Option<String>,
+    pub failure: Option<StepFailure>,
     /// What the step was given, where the question is about a failure and the
     /// journal tells.
     pub args: Option<Map<String, Value>>,
@@ -77,12 +79,13 @@ impl JournalReader {
             Action::Tool { tool, .. } => runtime.tool_facts(&tool.value),
             _ => None,
         });
+        let around = self.runs_around(state)?;
         let edited = state.steps.get(&question.step).map_or(0, |record| record.edited);
         Ok(QuestionFacts {
             tool,
             edits_left: recover.then(|| MOST_EDITS.saturating_sub(edited)),
-            variables: variables(asking, &self.lists_around(state)?, place.as_ref(), &veil),
-            recent_steps: recent_steps(state, &veil),
+            variables: variables(asking, &around, place.as_ref(), &veil),
+            recent_steps: recent_steps(state, &around, &veil),
             known_issues: self.known_issues(asking, runtime, &veil)?,
             unused_fixes: match recover {
                 true => self.unused_fixes(asking, runtime, args.as_ref(), &veil)?,
@@ -144,12 +147,12 @@ impl JournalReader {
         Ok(tools.find(|tool| !tool.is_empty()).unwrap_or_default())
     }
 
-    /// The runs whose results the steps of a list see, the nearest first.
-    fn lists_around(&self, state: &State) -> Result<Vec<State>, Error> {
+    /// The runs around a run, the nearest first.
+    fn runs_around(&self, state: &State) -> Result<Vec<State>, Error> {
         let mut around: Vec<State> = Vec::new();
         let mut parent = state.started.parent.clone();
-        while let Some(list) = parent.filter(|parent| parent.item.is_some()) {
-            let state = self.state(&list.run)?;
+        while let Some(outer) = parent {
+            let state = self.state(&outer.run)?;
             parent = state.started.parent.clone();
             around.push(state);
         }
@@ -192,50 +195,47 @@ fn variables(
     place: Option<&StepPlace>,
     veil: &Redactor<'_>,
 ) -> Map<String, Value> {
-    let AskingRun { state: State { started, outputs, steps, .. }, question, .. } = asking;
+    let AskingRun { state, question, .. } = asking;
+    let State { started, outputs, steps, .. } = state;
     let mut shown = Map::new();
-    let mut show = |name: String, value: &Value| {
-        shown.insert(name, veil.value(value, VALUE + 1));
+    let mut show = |name: &str, value: &Value| {
+        // The nearest of a name is the one that is meant.
+        shown.entry(name).or_insert_with(|| veil.value(value, VALUE + 1));
     };
     // What no file holds was made by Aye: its message tells what its input is.
     for (name, value) in started.inputs.iter().filter(|_| !started.file.is_empty()) {
-        show(format!("inputs.{name}"), value);
+        show(&format!("inputs.{name}"), value);
     }
     if let Some(item) = started.parent.as_ref().and_then(|parent| parent.item.as_ref()) {
-        show("item".to_owned(), &item.value);
+        show("item", &item.value);
     }
-    let names = place.map(|place| match question.purpose {
-        Purpose::Gate | Purpose::Ask => place.names_asked(),
-        Purpose::Recover => place.names_used(),
-    });
-    let code = place.and_then(|place| match &place.step.action {
-        Action::Compute { code, .. } if question.purpose == Purpose::Recover => Some(&*code.value),
-        _ => None,
-    });
-    let known = || outputs.keys().chain(around.iter().flat_map(|state| state.outputs.keys()));
-    let read = known().filter(|name| code.is_some_and(|code| has_word(code, name)));
-    for name in names.unwrap_or_default().into_iter().chain(read.cloned()) {
-        let of_list = || around.iter().find_map(|state| state.outputs.get(&name));
-        if let Some(value) = outputs.get(&name).or_else(of_list) {
+    let step = place.map(|place| &place.step);
+    let named = |name: &str| match question.purpose {
+        Purpose::Gate | Purpose::Ask => {
+            step.and_then(Step::question).is_some_and(|ask| question_names(ask, name))
+        }
+        Purpose::Recover => step.is_some_and(|step| step_names(step, name)),
+    };
+    // The steps of a list see what the run around it has.
+    let in_list = |run: &State| run.started.parent.as_ref().is_some_and(|one| one.item.is_some());
+    let inside = [state].into_iter().chain(around).zip(around);
+    let lists = inside.take_while(|(inner, _)| in_list(inner)).map(|(_, outer)| outer);
+    for (name, value) in [state].into_iter().chain(lists).flat_map(|run| &*run.outputs) {
+        if named(name) {
             show(name, value);
         }
     }
     for (name, value) in &question.outside {
-        show(name.clone(), value);
+        show(name, value);
     }
     let kind = steps.get(&question.step).and_then(|record| record.kind.as_ref());
     if question.purpose == Purpose::Recover && kind == Some(&StepKind::Compute) {
-        show("names".to_owned(), &json!(outputs.keys().collect::<Vec<_>>()));
+        // What a block could use instead.
+        let others = outputs.keys().filter(|name| !shown.contains_key(*name));
+        let others: Vec<&String> = others.collect();
+        if !others.is_empty() {
+            shown.insert("names".to_owned(), veil.value(&json!(others), VALUE + 1));
+        }
     }
     shown
-}
-
-/// Whether a text has this word.
-fn has_word(text: &str, word: &str) -> bool {
-    let inside = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(inside) && !after.is_some_and(inside)
-    })
 }

@@ -3,11 +3,8 @@
 use std::path::PathBuf;
 
 use aye_core::diagnostic::Source;
-use aye_core::skill::{Action, Ask, Step};
-use aye_core::text::names_in_with;
-use serde_json::Value;
+use aye_core::skill::Step;
 
-use crate::compute::PythonExpressions;
 use crate::error::Error;
 use crate::fmt::escape_control_lines;
 use crate::skills::{SkillFile, skill_name};
@@ -53,68 +50,6 @@ impl StepPlace {
             step: found.clone(),
         }))
     }
-
-    /// The names that the question before or in the step uses.
-    pub(super) fn names_asked(&self) -> Vec<String> {
-        self.step.question().map(|ask| names(asked(ask))).unwrap_or_default()
-    }
-
-    /// The names that what the step does uses.
-    pub(super) fn names_used(&self) -> Vec<String> {
-        let mut texts: Vec<&str> = Vec::new();
-        match &self.step.action {
-            Action::Command { program, args } => {
-                texts.push(&program.value);
-                texts.extend(args.iter().map(|arg| arg.value.as_str()));
-            }
-            Action::Shell { script } => texts.push(&script.value),
-            Action::Tool { args, .. } => strings(args, &mut texts),
-            Action::Skill { inputs, .. } => {
-                inputs.values().for_each(|value| strings(value, &mut texts));
-            }
-            Action::ForEach(each) => strings(&each.items, &mut texts),
-            Action::Return { text } => texts.push(&text.value),
-            Action::Ask(_) | Action::Compute { .. } | Action::Note => {}
-        }
-        texts.extend(self.step.env.values().flatten().map(|text| text.value.as_str()));
-        let more = [&self.step.cwd, &self.step.stdin].into_iter().flatten();
-        texts.extend(more.map(|text| text.value.as_str()));
-        texts.extend(self.step.condition.as_ref().map(|text| text.value.as_str()));
-        names(texts)
-    }
-}
-
-fn asked(ask: &Ask) -> Vec<&str> {
-    let mut texts = vec![ask.message.value.as_str()];
-    texts.extend(ask.title.iter().chain(&ask.details).map(|text| text.value.as_str()));
-    for option in &ask.options {
-        texts.push(&option.label.value);
-        texts.extend(option.description.as_ref().map(|text| text.value.as_str()));
-    }
-    texts
-}
-
-fn strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),
-        Value::Object(map) => map.values().for_each(|item| strings(item, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// The first part of each name; what cannot be read names nothing.
-fn names(texts: Vec<&str>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for text in texts {
-        for name in names_in_with(text, Some(&PythonExpressions)).unwrap_or_default() {
-            let first = name.split('.').next().unwrap_or(&name).to_owned();
-            if !found.contains(&first) {
-                found.push(first);
-            }
-        }
-    }
-    found
 }
 
 /// The step of this name: itself, or one that it holds.

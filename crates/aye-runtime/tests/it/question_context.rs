@@ -9,7 +9,9 @@ use aye_core::question::{Offer, Purpose, Question};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{AskKind, By, ChoiceAction};
 use aye_core::step_kind::StepKind;
-use aye_runtime::question_context::{BUDGET, Redactor, VALUE, question_context, recent_steps};
+use aye_runtime::question_context::{
+    BUDGET, Redactor, VALUE, failure, question_context, recent_steps,
+};
 use indexmap::IndexMap;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -300,5 +302,74 @@ fn a_step_that_waits_for_its_turn_does_not_run() {
     let queued = StepRecord { queued: true, ..step(StepStatus::Running, "", "") };
     let run = with(run(), vec![("build", queued)], Vec::new());
     assert_eq!(told(&question("go?"), &run, None)["steps"][0]["outcome"], "queued");
-    assert_eq!(recent_steps(&run, &Redactor::new(None))[0]["status"], "queued");
+    assert_eq!(recent_steps(&run, &[], &Redactor::new(None))[0]["status"], "queued");
+}
+
+/// A step that completed as the `nth` of its run and gave its result this name.
+fn gave(nth: u32, output: &str) -> StepRecord {
+    let at = format!("2026-11-16T04:52:{:02}Z", 10 + nth).parse().unwrap();
+    let output = Some(output.to_owned());
+    StepRecord { ended: Some(at), execution: nth, output, ..step(StepStatus::Completed, "", "") }
+}
+
+fn results(steps: &[Value]) -> Vec<(&str, &Value)> {
+    steps.iter().map(|one| (one["step"].as_str().unwrap(), &one["result"])).collect()
+}
+
+#[test]
+fn a_result_stands_at_the_step_that_gave_it() {
+    let none = &Value::Null;
+    let veil = Redactor::new(None);
+    let second = || vec![("x".to_owned(), json!("second"))];
+    let both = with(run(), vec![("one", gave(1, "x")), ("two", gave(2, "x"))], second());
+    let told = recent_steps(&both, &[], &veil);
+    assert_eq!(results(&told), [("one", none), ("two", &json!("second"))]);
+    // In a loop the first of the file may be the last that ran.
+    let back = with(run(), vec![("one", gave(3, "x")), ("two", gave(2, "x"))], second());
+    let told = recent_steps(&back, &[], &veil);
+    assert_eq!(results(&told), [("two", none), ("one", &json!("second"))]);
+    // What it gave the time before is not what its failure gave.
+    let failed = StepRecord { status: StepStatus::Failed, ..gave(3, "x") };
+    let told = recent_steps(&with(run(), vec![("one", failed)], second()), &[], &veil);
+    assert_eq!(results(&told), [("one", none)]);
+}
+
+#[test]
+fn a_result_has_two_hundred_characters_at_most() {
+    let values = [json!("é".repeat(500)), json!(vec!["é"; 500]), json!({ "a": "é".repeat(500) })];
+    for value in values {
+        let state = with(run(), vec![("one", gave(1, "x"))], vec![("x".into(), value)]);
+        let told = recent_steps(&state, &[], &Redactor::new(None));
+        let result = told[0]["result"].as_str().unwrap();
+        assert_eq!((result.chars().count(), result.ends_with('…')), (VALUE, true), "{result}");
+    }
+}
+
+#[test]
+fn the_steps_of_the_runs_around_are_told_too() {
+    let outer = vec![("build", gave(1, "built")), ("call", gave(2, "called"))];
+    let outer = with(run(), outer, vec![("built".into(), json!(7))]);
+    let inner = with(run(), vec![("ship", gave(3, "ship"))], Vec::new());
+    let told = recent_steps(&inner, &[outer], &Redactor::new(None));
+    let seen: Vec<_> = told.iter().map(|one| (one["step"].clone(), one["in"].clone())).collect();
+    let around = json!("the run around");
+    let wanted =
+        [(json!("build"), around.clone()), (json!("call"), around), (json!("ship"), Value::Null)];
+    assert_eq!(seen, wanted);
+    assert_eq!(told[0]["result"], 7);
+}
+
+#[test]
+fn only_the_hint_of_a_failure_is_worded_anew() {
+    let said = "one\nhint: `aye` is what the program says";
+    let failed = StepRecord {
+        message: Some("exit code 3\nhint: `aye` too".into()),
+        hint: Some("`aye` is ours".into()),
+        ..step(StepStatus::Failed, "", said)
+    };
+    let state = with(run(), vec![("one", failed)], Vec::new());
+    let told = failure(&state, "one", &Redactor::new(None));
+    assert_eq!(told.output.as_deref(), Some(said));
+    let worded = told.in_words(|own| own.replace("`aye`", "ours"));
+    assert_eq!(worded, format!("exit code 3\nhint: `aye` too\nhint: ours is ours\noutput: {said}"));
 }

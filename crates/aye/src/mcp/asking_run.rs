@@ -3,7 +3,6 @@
 
 use aye_core::advice::Advice;
 use aye_core::facts::Fact;
-use aye_core::journal::Phase;
 use aye_core::question::{Purpose, Question};
 use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
@@ -13,9 +12,9 @@ use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::{AskingRun, JournalReader};
 
 use super::budget;
+use super::done::for_people;
 use super::forms::assistant_first;
 use super::handle::Handles;
-use super::report::hints_for_people;
 use super::run_status::expires;
 
 /// The answer that changes what a failed step is given.
@@ -53,7 +52,9 @@ pub(super) fn describe(
         set(REST, rest_of(&whole, question).into());
     }
     set("options", options(question));
-    if let Some(follows) = &question.follows {
+    // Of a step that failed, its arguments say the same.
+    let told = question.purpose == Purpose::Recover && facts.args.is_some();
+    if let Some(follows) = question.follows.as_ref().filter(|_| !told) {
         set("command", budget::text(follows, 2 * budget::VALUE).into());
     }
     for (name, lines) in covers(question) {
@@ -78,9 +79,8 @@ pub(super) fn describe(
     }
     set("relayable", (relayable(question) && !expired).into());
     set("advice_wanted", assistant_first(question).into());
-    if let Phase::Asking { advice, .. } = &asking.state.phase
-        && !advice.is_empty()
-    {
+    let advice = asking.state.advice();
+    if !advice.is_empty() {
         set("advice", advice.iter().map(|advice| told_advice(advice, question)).collect());
     }
     let shown = journal.shown(&question.id, runtime.now())?;
@@ -107,7 +107,7 @@ pub(super) fn describe(
         set("defined", json!({ "file": place.file, "line": line, "end_line": end_line }));
     }
     if let Some(failure) = facts.failure {
-        set("error", hints_for_people(&failure).into());
+        set("error", failure.in_words(for_people).into());
     }
     if let Some(args) = facts.args {
         set("args", args.into());
@@ -368,7 +368,7 @@ fn next(asking: &AskingRun, expired: bool, edits_left: Option<u32>, handles: &Ha
         |when: &str| json!({ "person": format!("aye answer {}", question.id), "when": when });
     let debug = call("debug_tool", json!({}), "to see how the step is written");
     let recover = question.purpose == Purpose::Recover;
-    let advised = matches!(&asking.state.phase, Phase::Asking { advice, .. } if !advice.is_empty());
+    let advised = !asking.state.advice().is_empty();
     let mut calls = Vec::new();
     if !relayable(question) || expired {
         calls.push(person(match assistant_first(question) && !expired && !advised {

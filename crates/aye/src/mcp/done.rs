@@ -139,6 +139,15 @@ pub(super) fn for_people(text: &str) -> String {
     told
 }
 
+/// The same for an error; the lines of a skill file that it quotes stay as they are.
+pub(super) fn error_for_people(error: &str) -> String {
+    let line = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+        if rest.starts_with('|') { line.to_owned() } else { for_people(line) }
+    };
+    error.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +169,12 @@ mod tests {
             assert_eq!(for_people(text), told);
             assert_eq!(for_people(told), told, "saying it twice changes nothing");
         }
+    }
+
+    #[test]
+    fn what_an_error_quotes_stays_as_it_is() {
+        let error = "`a` cannot be run\n   |\n 7 | shell: \"`aye run b`\"\nhint: see `aye check`";
+        let told = error.replace("see `aye", "see for the person: `aye");
+        assert_eq!(error_for_people(error), told);
     }
 }

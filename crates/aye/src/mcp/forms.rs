@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use aye_core::advice::Advice;
 use aye_core::facts::Change;
 use aye_core::id::{QuestionId, RunId};
-use aye_core::journal::Phase;
 use aye_core::question::{AnswerScope, Channel, Purpose, Question};
 use aye_core::skill::AskKind;
 use rmcp::ErrorData;
@@ -334,10 +333,7 @@ fn message(skill: &str, question: &Question, advice: &[Advice]) -> String {
 /// a form counts as a person's word can it be remembered.
 fn form(asking: &AskingRun, remembers: bool) -> Option<ElicitRequestParams> {
     let question = &asking.question;
-    let advice = match &asking.state.phase {
-        Phase::Asking { advice, .. } => advice.as_slice(),
-        Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => &[],
-    };
+    let advice = asking.state.advice();
     let message = message(&asking.run.skill, question, advice);
     let choice = match question.kind {
         AskKind::Input => {

@@ -109,7 +109,7 @@ const INSTEAD: &[(&str, &[&str], &str)] = &[
     (
         "step_limit",
         &["on", "schedule", "cron"],
-        "a skill runs when you start it: leave it out; `aye schedule add` runs it on a schedule",
+        "a skill runs when you start it: leave it out; a person can schedule it with `aye schedule add`",
     ),
     ("step_limit", &["hosts", "runs-on"], "a skill runs on this machine: leave it out"),
 ];

@@ -463,7 +463,7 @@ fn who_comes_from_another_tool_is_told_what_to_write() {
         ("env: { A: b }", "variables of programs are given to a step"),
         ("params: []", "did you mean `inputs`?"),
         ("on: push", "when you start it: leave it out"),
-        ("schedule: '0 3 * * *'", "`aye schedule add` runs it on a schedule"),
+        ("schedule: '0 3 * * *'", "schedule it with `aye schedule add`"),
         ("hosts: web", "runs on this machine: leave it out"),
     ];
     for (key, expected) in skills {

@@ -8,7 +8,7 @@ use crate::mcp::report::Told;
 use crate::mcp::server_state::ServerState;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
-    Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, fix_json,
+    Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, Standing, fix_json,
     issue_json,
 };
 
@@ -32,11 +32,11 @@ pub(super) fn check(server: &ServerState, args: &Check) -> Result<Told, Error> {
     let mut lines: Vec<String> =
         issues.iter().map(|(_, issue)| aye_runtime::driver::sentence(&issue.value)).collect();
     lines.extend(fixes.iter().map(|fix| {
-        let about = fix.value.about.as_deref().unwrap_or("a fix without words");
-        let (id, standing) = (memory.short_id(&fix.value.id), fix.value.standing().word());
-        let only = fix.value.matches.step.as_ref().map(|step| format!(", only for step `{step}`"));
-        let only = only.unwrap_or_default();
-        budget::line(&format!("fix {id} ({standing}{only}): {about}"), budget::VALUE)
+        let (id, standing) = (memory.short_id(&fix.value.id), fix.value.standing());
+        let about = fix.value.about.as_deref().filter(|_| standing != Standing::Prose);
+        let about = about.map(|about| format!("{about}; ")).unwrap_or_default();
+        let line = format!("fix {id} ({}): {about}{}", standing.word(), fix.value.summary());
+        budget::line(&line, 3 * budget::VALUE)
     }));
     let misses = memory.near_misses(&query);
     let misses: Vec<_> = misses

@@ -460,16 +460,16 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
         });
         if let Some(id) = server.handles.of_question(question) {
             shown["execution_id"] = id.as_str().into();
-            let how = match may {
-                true => format!("execution_id {id}"),
-                false => format!("for a person: aye answer {}", row.id),
+            let person = match may {
+                true => String::new(),
+                false => format!("; for a person: aye answer {}", row.id),
             };
             let choices = match options.is_empty() {
                 true => String::new(),
                 false => format!("options {}; ", options.join(", ")),
             };
             let line = format!(
-                "- {} · {}: {message} ({choices}until {expires}; {how})",
+                "- {} · {}: {message} ({choices}until {expires}; execution_id {id}{person})",
                 row.skill, row.step
             );
             lines.push(crate::paint::escape_control_line(&line));

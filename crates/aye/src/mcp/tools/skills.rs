@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::mcp::budget;
+use crate::mcp::done::error_for_people;
 use crate::mcp::report::Told;
 use crate::mcp::server_state::ServerState;
 use crate::paint::escape_control_line;
@@ -72,7 +73,7 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
     let file = file.or_lenient(context.settings.lenient).only(name.as_deref());
     if file.has_errors() {
         let name = name.unwrap_or_else(|| args.skill.clone());
-        let errors = budget::text(&file.render(false), 3 * budget::WHOLE);
+        let errors = budget::text(&error_for_people(&file.render(false)), 3 * budget::WHOLE);
         let text = format!(
             "{} cannot run, because {} has errors:\n{}",
             escape_control_line(&name),

@@ -359,6 +359,10 @@ steps:
     for (_, value) in told["variables"].as_object().unwrap() {
         assert!(value.as_str().unwrap().chars().count() <= 201, "{value}");
     }
-    assert!(told["recent_steps"].as_array().unwrap().len() <= 5);
+    let steps = told["recent_steps"].as_array().unwrap();
+    assert!(steps.len() <= 5);
+    for result in steps.iter().filter_map(|step| step["result"].as_str()) {
+        assert!(result.chars().count() <= 200, "{result}");
+    }
     assert_eq!(told["options"].as_array().unwrap().len(), 2);
 }

@@ -172,7 +172,7 @@ steps:
     let told = asks.ok();
     assert_eq!(told["status"], "compute_error");
     assert!(told["error"].as_str().unwrap().contains("KeyError"), "{told}");
-    assert_eq!(told["variables"]["names"], json!(["one"]));
+    assert_eq!(told["variables"], json!({ "one": 1 }));
     let fixed =
         json!({ "execution_id": asks.id(), "step": "sum", "args": { "code": "result = 2" } });
     let asked = client.call("skill_retry_step", fixed);

@@ -436,3 +436,201 @@ steps:
         assert!(text.contains("reauth"), "{text}");
     }
 }
+
+/// A question inside a list or a sub-skill is told with the last steps of the runs around it.
+#[test]
+fn the_last_steps_of_the_runs_around_are_told() {
+    let inner = "
+steps:
+  - { name: look, shell: echo looked }
+  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
+    let calls = "
+steps:
+  - { name: build, shell: echo built 7, output: built }
+  - { name: call, skill: inner }";
+    let each = "
+steps:
+  - { name: build, shell: echo built 7, output: built }
+  - name: each
+    foreach: [one]
+    steps:
+      - { name: sure, confirm: { message: 'Go {{ item }}?', timeout: 1h } }";
+    let desk = InboxView::with(&[("inner", inner), ("calls", calls), ("each", each)]);
+    let mut client = Client::new(&desk);
+    for (skill, steps) in [("calls", &["build", "call", "look"][..]), ("each", &["build", "each"])]
+    {
+        let asks = client.run(skill);
+        let told = asks.ok()["recent_steps"].as_array().unwrap().clone();
+        let names: Vec<&str> = told.iter().map(|step| step["step"].as_str().unwrap()).collect();
+        assert_eq!(names, steps, "{skill}: {told:?}");
+        assert_eq!(told[0]["result"], "built 7", "{skill}: {told:?}");
+        assert_eq!(told[0]["in"], "the run around", "{skill}: {told:?}");
+        assert!(asks.text().contains("built 7"), "{}", asks.text());
+    }
+}
+
+/// Of two steps whose results have one name, each is told with its own, if that is known.
+#[test]
+fn a_result_is_told_with_the_step_that_gave_it() {
+    let twice = "
+steps:
+  - { name: one, shell: echo first, output: x }
+  - { name: two, shell: echo second, output: x }
+  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
+    let desk = InboxView::with(&[("twice", twice)]);
+    let steps = Client::new(&desk).run("twice").ok()["recent_steps"].clone();
+    assert_eq!((&steps[0]["step"], steps[0].get("result")), (&json!("one"), None), "{steps}");
+    assert_eq!((&steps[1]["step"], &steps[1]["result"]), (&json!("two"), &json!("second")));
+}
+
+/// The values of defaults, of texts to type, of conditions and of guards.
+#[test]
+fn every_value_that_a_question_or_a_failing_step_uses_is_told() {
+    const BUILD: &str = "\nsteps:\n  - { name: build, shell: echo built 7, output: built }\n";
+    let with = |step: &str| format!("{BUILD}  - {step}");
+    let skills = [
+        ("default", with("{ name: who, input: { message: Who?, default: '{{ built }}' } }")),
+        ("typed", with("{ name: who, confirm: { message: Go?, type_to_confirm: '{{ built }}' } }")),
+        ("when", with("{ name: no, shell: 'exit 1', condition: \"'7' in built\", on_error: ask }")),
+        (
+            "guard",
+            with("{ name: no, shell: 'exit 1', validate: [{ condition: built }], on_error: ask }"),
+        ),
+        (
+            "message",
+            with(
+                "{ name: no, shell: 'exit 1', validate: [{ expect_success: true, error_message: '{{ built }}' }], on_error: ask }",
+            ),
+        ),
+    ];
+    let texts: Vec<(&str, &str)> = skills.iter().map(|(name, text)| (*name, &**text)).collect();
+    let desk = InboxView::with(&texts);
+    let mut client = Client::new(&desk);
+    for (skill, _) in texts {
+        let asks = client.run(skill);
+        assert_eq!(asks.ok()["variables"]["built"], "built 7", "{skill}: {}", asks.text());
+    }
+}
+
+/// A command line in Aye's own words is for a person; what a program wrote is left as it is.
+#[test]
+fn what_a_program_wrote_is_not_worded_anew() {
+    let bad = "
+steps:
+  - { name: a, shel: 'true' }
+  - { name: b, shel: 'true' }
+  - { name: c, shel: 'true' }";
+    let hints = "
+steps:
+  - name: no
+    shell: |
+      echo 'first line' >&2
+      echo 'hint: run `aye trust` first' >&2
+      exit 1
+    on_error: ask";
+    let calls = "
+inputs: [{ name: which, default: bad }]
+steps:
+  - { name: call, skill: '{{ inputs.which }}', on_error: ask }";
+    let scheduled = "
+schedule: '0 3 * * *'
+steps:
+  - { name: a, shell: 'true' }";
+    let desk = InboxView::with(&[
+        ("bad", bad),
+        ("hints", hints),
+        ("calls", calls),
+        ("scheduled", scheduled),
+        ("tool", "steps:\n  - { name: no, tool: nothing.here, on_error: ask }"),
+    ]);
+    desk.write("aye.toml", "[tools.own]\nserver = ['/bin/sh']\n");
+    desk.aye(&["trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let failed = client.run("hints");
+    let wrote = "hint: run `aye trust` first";
+    for got in [&failed, &client.call("debug_tool", json!({ "execution_id": failed.id() }))] {
+        let error = got.ok()["error"].as_str().unwrap().to_owned();
+        assert!(error.ends_with(&format!("output: first line\n{wrote}")), "{error}");
+    }
+    let mut told = vec![
+        client.run("scheduled"),
+        client.call("skill_describe", json!({ "skill": "scheduled" })),
+        client.call("skill_run", json!({ "skill": "calls", "inputs": { "which": "scheduled" } })),
+    ];
+    for skill in ["calls", "tool"] {
+        let asks = client.run(skill);
+        if asks.whole["isError"] != true {
+            told.push(client.call("debug_tool", json!({ "execution_id": asks.id() })));
+        }
+        told.push(asks);
+    }
+    for got in told {
+        for line in got.text().lines().filter(|line| line.contains("`aye ")) {
+            assert!(line.contains("person"), "{line}\n{}", got.text());
+        }
+    }
+    let failed = client.run("calls");
+    assert!(failed.text().contains("2 more errors"), "{}", failed.text());
+}
+
+/// What a step that failed was given is told once, and not as what a yes starts.
+#[test]
+fn the_command_of_a_step_that_failed_is_said_once() {
+    let fails = "
+steps:
+  - { name: first, compute: 'result = 1', output: one }
+  - { name: other, compute: 'result = 2', output: two }
+  - { name: no, command: sh, args: [-c, 'exit 7'], on_error: ask }";
+    let block = "
+steps:
+  - { name: first, compute: 'result = 1', output: one }
+  - { name: other, compute: 'result = 2', output: two }
+  - { name: sum, compute: 'result = {\"a\": one}[\"b\"]' }";
+    let desk = InboxView::with(&[("fails", fails), ("block", block)]);
+    let mut client = Client::new(&desk);
+    let failed = client.run("fails");
+    let told = failed.ok();
+    assert_eq!(told["args"], json!({ "0": "sh", "1": "-c", "2": "exit 7" }), "{told}");
+    assert!(told.get("command").is_none(), "{told}");
+    assert!(!failed.text().contains("a yes starts"), "{}", failed.text());
+    assert_eq!(failed.text().matches("exit 7").count(), 1, "{}", failed.text());
+    let block = client.run("block").ok();
+    let values = json!({ "one": 1, "names": ["two"] });
+    assert_eq!(block["variables"], values, "a name that has its value here is not listed again");
+}
+
+/// What the data of other calls says is in their texts too.
+#[test]
+fn a_client_that_shows_text_only_can_advise_debug_and_look_up() {
+    let strict = "
+steps:
+  - { name: sure, confirm: { message: Sure?, by: human, timeout: 1h } }";
+    let fails = "
+steps:
+  - { name: no, shell: 'echo {{ 3 + 4 }} lost >&2; exit 1', on_error: ask }";
+    let desk = InboxView::with(&[("strict", strict), ("fails", fails)]);
+    let mut client = Client::new(&desk);
+    let asks = client.run("strict");
+    let open = client.call("inbox", json!({}));
+    let id = open.ok()["questions"][0]["execution_id"].as_str().unwrap().to_owned();
+    assert!(open.text().contains(&format!("execution_id {id}; for a person: ")), "{}", open.text());
+    let args = json!({ "execution_id": id, "advice": "Wait." });
+    assert_eq!(client.call("skill_advise", args).ok()["run"], asks.ok()["run"]);
+    let failed = client.run("fails");
+    let debugged = client.call("debug_tool", json!({ "execution_id": failed.id() }));
+    let command = debugged.ok()["command"].as_str().unwrap().to_owned();
+    assert!(command.contains("echo 7 lost"), "{command}");
+    assert!(debugged.text().contains(&format!("\n| {command}")), "{}", debugged.text());
+    let fix = json!({
+        "tool": "sh", "error": "7 lost", "args": { "script": "echo found" }, "about": "find it",
+        "step": "no",
+    });
+    client.call("learn_tool_fix", fix).ok();
+    let words = json!({ "tool": "sh", "error": "7 lost", "about": "look behind the sofa" });
+    client.call("learn_tool_fix", words).ok();
+    let known = client.call("check_known_issues", json!({ "tool": "sh", "error": "7 lost" }));
+    let text = known.text();
+    assert!(text.contains("(proposed): find it; when `sh`, step `no` fails with `"), "{text}");
+    assert!(text.contains("`script` becomes \"echo found\""), "{text}");
+    assert_eq!(text.matches("look behind the sofa").count(), 1, "{text}");
+}
