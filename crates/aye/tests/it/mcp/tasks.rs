@@ -190,3 +190,37 @@ fn a_form_of_a_task_is_one_form_and_good_for_this_task_and_client_only() {
     assert_eq!(got["error"]["code"], -32602, "{got}");
     assert!(!desk.work().join("went").exists());
 }
+
+/// What the assistant is to see first has no form: the task ends with it, and the form comes
+/// with `skill_continue`.
+#[test]
+fn a_task_gives_failures_and_wanted_advice_to_the_assistant_first() {
+    const WAIT: &str = "
+steps:
+  - { name: wait, shell: 'until test -e go; do sleep 0.02; done' }";
+    let wanted = format!(
+        "{WAIT}
+  - {{ name: sure, confirm: {{ message: Go?, ai_assist: true, timeout: 1h }} }}"
+    );
+    let fails = format!("{WAIT}\n  - {{ name: check, shell: 'exit 1', on_error: ask }}");
+    for (steps, status) in [(&wanted, "awaiting_confirmation"), (&fails, "error_recovery_needed")] {
+        let desk = InboxView::with(&[("long", steps.as_str())]);
+        desk.write("aye.toml", "[mcp]\npatience = \"1s\"\n");
+        let mut client = Client::that_can(&desk, Era::Modern, with_tasks(true));
+        let task = run(&mut client);
+        desk.write("go", "");
+        let mut told = Value::Null;
+        until("the question", || {
+            told = get(&mut client, &task);
+            assert!(told.get("inputRequests").is_none(), "no form before it has looked: {told}");
+            told["status"] == "completed"
+        });
+        let told = &told["result"]["structuredContent"];
+        assert_eq!((&told["status"], &told["advice_wanted"]), (&json!(status), &json!(true)));
+        let looked = json!({ "execution_id": told["execution_id"], "advice": "Look here." });
+        let call = json!({ "name": "skill_continue", "arguments": looked });
+        let form = client.request("tools/call", call)["result"].clone();
+        let asked = &form["inputRequests"]["answer"]["params"]["message"];
+        assert!(asked.as_str().is_some_and(|text| text.contains("| Look here.")), "{form}");
+    }
+}

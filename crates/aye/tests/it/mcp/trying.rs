@@ -122,3 +122,18 @@ fn a_servers_tool_is_told_as_its_server_describes_it() {
         assert!(logs.text().contains("returned: \"Status: fine\""), "{}", logs.text());
     }
 }
+
+/// The mark of your own settings counts, over MCP as anywhere.
+#[test]
+fn a_tool_of_your_own_settings_is_tried_over_mcp() {
+    let desk = InboxView::untrusted(&[]);
+    desk.write("../.config/aye/config.toml", SETTINGS);
+    desk.aye(&["trust", "--yes"]).ok();
+    let mut client = Client::new(&desk);
+    let done = client.call("tool_try", json!({ "tool": "look", "args": { "what": "mine" } }));
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert!(done.ok()["outputs"]["result"].to_string().contains("seen mine"), "{}", done.text());
+    let why = client.call("tool_try", json!({ "tool": "write" })).refused();
+    assert!(why.contains("no settings mark `write` as `read_only`"), "{why}");
+    assert!(!desk.work().join("written").exists());
+}
