@@ -17,6 +17,7 @@ mod lasting;
 mod looking_up;
 mod mending;
 mod running;
+mod tokens;
 mod transcripts;
 
 pub(crate) use peer::{Peer, Sdk};

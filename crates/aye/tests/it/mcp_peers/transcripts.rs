@@ -11,6 +11,7 @@ use crate::cli::harness::{Place, until};
 
 use super::peer::{Peer, Reply, with_each};
 use super::service::Service;
+use super::tokens;
 
 const RELEASE: &str = "\
 name: release
@@ -53,6 +54,8 @@ struct Story<'a> {
     place: &'a Place,
     forms: bool,
     lines: Vec<String>,
+    /// What a model is given: the texts of the results, as they are.
+    told: Vec<String>,
     /// What differs from run to run, and what stands in its place.
     names: Vec<(String, &'static str)>,
 }
@@ -97,6 +100,7 @@ impl Story<'_> {
         let reply = self.peer.reply(call);
         self.learn(&reply);
         self.say("aye", &reply.text);
+        self.told.push(reply.text.clone());
         reply
     }
 
@@ -182,8 +186,9 @@ const TITLES: [(&str, Play, bool); 4] = [
     ("A block that fails, with forms", plan, true),
 ];
 
-fn tell(peer: &mut Peer, http: bool) -> String {
-    let mut whole = String::new();
+/// The page as a peer gets it, and what its model is given.
+fn tell(peer: &mut Peer, http: bool) -> (String, Vec<String>) {
+    let (mut whole, mut told) = (String::new(), Vec::new());
     for (title, play, forms) in TITLES {
         let place = Place::new();
         place.write("skills/release.yaml", RELEASE);
@@ -196,8 +201,9 @@ fn tell(peer: &mut Peer, http: bool) -> String {
             None => peer.connect_with(&place, can),
         };
         let (lines, names) = (Vec::new(), Vec::new());
-        let mut story = Story { peer, place: &place, forms, lines, names };
+        let mut story = Story { peer, place: &place, forms, lines, told: Vec::new(), names };
         play(&mut story);
+        told.append(&mut story.told);
         // The form names the client, which the data need not.
         let by = place.aye(&["show", "last", "--json"]).ok().json();
         for decision in by["decisions"].as_array().cloned().into_iter().flatten() {
@@ -210,8 +216,11 @@ fn tell(peer: &mut Peer, http: bool) -> String {
         whole.push_str(&format!("\n## {title}\n\n```text\n{}```\n", story.told()));
         peer.close();
     }
-    whole
+    (whole, told)
 }
+
+/// The most tokens of a result, whichever tokenizer counts them.
+const MOST_TOKENS: usize = 800;
 
 const INTRODUCTION: &str = "\
 # Transcripts
@@ -223,10 +232,16 @@ in capitals. Written by `AYE_UPDATE=1 ./test transcripts`.
 
 fn matches_the_page(http: bool) {
     let told: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+    let results: Mutex<Vec<String>> = Mutex::new(Vec::new());
     with_each(|peer| {
-        let text = tell(peer, http);
+        let (text, mut given) = tell(peer, http);
         told.lock().unwrap().push((format!("{:?}", peer.sdk), text));
+        results.lock().unwrap().append(&mut given);
     });
+    let results = results.into_inner().unwrap();
+    for (result, counted) in results.iter().zip(tokens::count(&results)) {
+        assert!(counted.iter().all(|tokens| *tokens <= MOST_TOKENS), "{counted:?}: {result}");
+    }
     let told = told.into_inner().unwrap();
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/transcripts.md");
     if std::env::var_os("AYE_UPDATE").is_some() && !http {
