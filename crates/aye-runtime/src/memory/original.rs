@@ -51,6 +51,13 @@ impl OriginalChoice {
         }
     }
 
+    /// Whether somewhere memory may answer where the other one says that a person is asked.
+    fn is_looser_than(&self, other: &Self) -> bool {
+        let named = self.environment_rules.keys().chain(other.environment_rules.keys());
+        let places = named.map(|name| Some(name.as_str())).chain([None]);
+        places.into_iter().any(|place| other.always_asks(place) && !self.always_asks(place))
+    }
+
     /// What was answered last, when, and what it was about: in words.
     pub fn last_answer(&self) -> Option<String> {
         let last = self.choice_history.last();
@@ -120,29 +127,35 @@ pub(super) fn read(
     let Value::Object(map) = book.value() else { return Vec::new() };
     let mut found = Vec::new();
     for (key, value) in map.into_iter().filter(|(key, _)| is_original(key)) {
-        match serde_json::from_value(value) {
-            Ok(choice) => found.push((1, (key, choice))),
-            Err(error) => {
-                // What is not understood must not mean "do not ask".
-                let choice = OriginalChoice { auto_proceed: Some(false), ..nothing() };
-                let message = format!("`{key}` is not valid ({error}); Aye always asks");
-                problems.push(book.problem(1, message));
-                found.push((1, (key, choice)));
-            }
+        if let Err(error) = serde_json::from_value::<OriginalChoice>(value.clone()) {
+            let message = format!("`{key}` is not valid ({error}); Aye always asks");
+            problems.push(book.problem(1, message));
         }
+        found.push((1, (key, understood(&value))));
     }
     found
 }
 
-fn nothing() -> OriginalChoice {
-    OriginalChoice {
-        auto_proceed: None,
+/// What an entry says; what is not understood must not mean "do not ask".
+fn understood(entry: &Value) -> OriginalChoice {
+    serde_json::from_value(entry.clone()).unwrap_or_else(|_| OriginalChoice {
+        auto_proceed: Some(false),
         default_choice: None,
         learned_at: None,
         last_choice: None,
         choice_history: Vec::new(),
         environment_rules: BTreeMap::new(),
         other: Map::new(),
+    })
+}
+
+fn refuse_looser(key: &str, entry: &Value, known: &OriginalChoice) -> Result<(), MemoryError> {
+    match understood(entry).is_looser_than(known) {
+        true => Err(MemoryError::refused(
+            format!("Aye always asks at `{key}`, and this would lift that"),
+            format!("if memory may answer it, `aye memory forget {}` first", original_id(key)),
+        )),
+        false => Ok(()),
     }
 }
 
@@ -176,11 +189,26 @@ impl super::Memory {
         })
     }
 
+    /// Refuses an entry that would have memory answer where a person is always asked: only
+    /// forgetting the entry that says so lifts it.
+    pub(super) fn may_keep_original(&self, key: &str, entry: &Value) -> Result<(), MemoryError> {
+        let known = self.all_original().into_iter().map(|one| one.value);
+        let mut known = known.filter(|(there, _)| there == key);
+        known.try_for_each(|(_, choice)| refuse_looser(key, entry, &choice))
+    }
+
     /// Keeps an entry of the original system in the user's own file.
+    ///
+    /// # Errors
+    /// When it is looser than what is there, or the file cannot be written.
     pub(super) fn keep_original(&self, key: &str, entry: &Value) -> Result<bool, MemoryError> {
+        self.may_keep_original(key, entry)?;
         super::memory_file::change(self.own(), super::memory::CONFIRMATIONS, |map| {
             let known = map.get(key) == Some(entry);
             if !known {
+                // Another process may have written it since.
+                map.get(key)
+                    .map_or(Ok(()), |there| refuse_looser(key, entry, &understood(there)))?;
                 map.insert(key.to_owned(), entry.clone());
             }
             Ok((!known, !known))

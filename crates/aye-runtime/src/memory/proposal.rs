@@ -162,11 +162,25 @@ impl Memory {
         self.all_proposals().into_iter().find(|one| one.value.id == id)
     }
 
+    /// Refuses what nobody can agree to: it would lift that a question is always asked.
+    ///
+    /// # Errors
+    /// Says what to do instead.
+    pub fn may_agree_to(&self, proposal: &Proposal) -> Result<(), MemoryError> {
+        match &proposal.what {
+            Proposed::Issue { .. } => Ok(()),
+            Proposed::Answer { question, entry } => {
+                self.may_keep_original(question, &Value::Object(entry.clone()))
+            }
+        }
+    }
+
     /// A person agrees: the issue is one of theirs, the answer is what they say at
     /// the question.
     ///
     /// # Errors
-    /// When it is not there any more, or a file cannot be written.
+    /// When it is not there any more, when it would lift that a question is always asked, or
+    /// when a file cannot be written.
     pub fn agree_to_proposal(
         &self,
         proposal: &Proposal,

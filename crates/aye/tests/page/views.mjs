@@ -13,6 +13,14 @@ steps:
       memory.append('learned/patterns', 'auth', {'pattern': 'token expired', 'meaning': 'log in again'})
       result = 1
 `,
+  loosens: `
+name: loosens
+steps:
+  - name: note
+    compute: |
+      memory.write('learned/confirmations', {'rel:gate': {'auto_proceed': True}})
+      result = 1
+`,
   fails: `
 name: fails
 inputs:
@@ -224,8 +232,9 @@ await test(SKILLS, async (here) => {
   await proposal.getByText("podman logout").waitFor();
   await proposal.getByRole("button", { name: "Agree" }).click();
   await page.getByRole("region", { name: "Fixes" }).getByText("podman logout").waitFor();
+  await page.getByRole("region", { name: "Fixes" }).getByText(/^ann, /).waitFor();
   const [fix] = JSON.parse(await here.aye("memory", "list", "fixes", "--json")).fixes;
-  assert.deepEqual([fix.standing, fix.agreed_by ?? "ann"], ["active", "ann"]);
+  assert.deepEqual([fix.standing, fix.agreed.by], ["active", "ann"]);
 
   // What a skill wrote where people keep their own waits there as well.
   await here.aye("run", "notes");
@@ -254,6 +263,20 @@ await test(SKILLS, async (here) => {
   assert.ok(page.url().includes(`project=${encodeURIComponent(other)}`), page.url());
   const [forgotten] = await Promise.all([page.waitForRequest((one) => one.method() === "DELETE"), page.getByRole("button", { name: "Forget" }).click()]);
   assert.deepEqual(forgotten.postDataJSON(), { project: other }, "what is changed is changed there");
+
+  // What makes a question always asked is listed, and no proposal lifts it: the page says what to do.
+  await writeFile(path.join(here.project, "confirmations.yaml"), "rel:gate: {auto_proceed: false, environment_rules: {production: always_ask}}\n");
+  await here.aye("memory", "import", "confirmations.yaml");
+  await here.aye("run", "loosens");
+  await visit(page, "inbox");
+  await page.reload();
+  await visit(page, "memory");
+  const answers = page.getByRole("region", { name: "Remembered answers" });
+  await answers.getByText("always asked at rel › gate").waitFor();
+  await answers.getByText("production: always ask").waitFor();
+  await proposal.getByRole("button", { name: "Agree" }).click();
+  await page.getByText(/Aye always asks at `rel:gate`.*`aye memory forget orig-[0-9a-f]{8}` first/s).waitFor();
+  assert.equal(await proposal.getByRole("button", { name: "Agree" }).count(), 1, "it still waits");
 
   // A browser is signed out from another one.
   const second = await here.open(JSON.parse(await here.aye("people", "link", "ann", "--json")).link);

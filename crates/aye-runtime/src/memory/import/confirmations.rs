@@ -30,7 +30,8 @@ pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Rep
             Ok(true) => Became::Kept,
             Ok(false) => Became::Known,
             Err(error) => {
-                report.pass_over(key.clone(), error.to_string());
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                report.pass_over(key.clone(), format!("{error}{hint}"));
                 continue;
             }
         };

@@ -67,6 +67,7 @@ fn proposed(
     context: &Context,
 ) -> Result<u8, Error> {
     let proposal = &placed.value;
+    memory.may_agree_to(proposal)?;
     let from = &proposal.from;
     let run = from.run.as_deref().unwrap_or_default();
     let shown = format!(

@@ -25,10 +25,10 @@ export function memoryView(page, query) {
     ${empty ? html`<p class="empty">Nothing was learned yet.</p>` : ""}
     ${section("Proposals", [...waits, ...written], (one) => (one.proposal ? writtenEntry(one, host) : fixEntry(one, host, true)))}
     ${section("Fixes", used, (fix) => fixEntry(fix, host, false))}
-    ${section("Remembered answers", data.preferences, (one) => entry(one, host, html`<b>${visible(one.choice)}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
+    ${section("Remembered answers", data.preferences, (one) => (one.original ? originalEntry(one, host) : entry(one, host, html`<b>${visible(one.choice)}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
       ["reaches", one.scope], ["environment", one.environment ?? "none"], ["said by", `${one.by}, ${ago(one.said, host.now())}`], ["until", one.expired ? "expired" : day(one.expires)],
       ...(one.error ? [["error", one.error]] : []),
-    ]))}
+    ])))}
     ${section("Known issues", data.issues, (one) => entry(one, host, html`<b>${visible(one.pattern)}</b>`, [["means", one.meaning], ["fix", one.fix], ["tools", (one.tools ?? []).join(", ")], ["commands", (one.commands ?? []).join("\n")], ["written by people", `${one.layer} memory, ${one.file.split("/memory/").at(-1)}:${one.line}; change it there`]], false))}
     ${section("Calls that keep failing", data.usage, (one) => entry(one, host, html`<b>${visible(one.tool)}</b>`, Object.entries(one).filter(([name]) => !["id", "tool", "layer", "file", "line"].includes(name))))}`;
 }
@@ -61,7 +61,7 @@ function entry(one, host, head, facts, canForget = true, extra = "") {
       await host.transport.remove(`/memory/${encodeURIComponent(one.id)}`, host.where);
       reload(host, "memory");
     } catch (error) {
-      host.toast(error.message);
+      host.toast([error.message, error.hint].filter(Boolean).join("; "));
     }
   };
   const shown = facts.filter(([, told]) => told !== undefined && told !== null && told !== "");
@@ -78,10 +78,19 @@ function fixEntry(fix, host, waits) {
     ["when", [match.tool && `tool ${match.tool}`, match.skill && `skill ${match.skill}`, match.step && `step ${match.step}`].filter(Boolean).join(", ")], ["error", match.error],
     ...Object.entries(match.args ?? {}).map(([name, told]) => ["only if", `${name} is ${value(told)}`]),
     ...Object.entries(fix.do?.args ?? {}).map(([name, told]) => ["gives it", `${name} = ${value(told)}`]),
-    ["first", act(fix.do?.first)], ["instead", act(fix.do?.replace)], ["from", `${fix.from.by} (${fix.from.kind})`], ["used", used],
+    ["first", act(fix.do?.first)], ["instead", act(fix.do?.replace)], ["from", `${fix.from.by} (${fix.from.kind})${fix.from.run ? ` in run ${fix.from.run}` : ""}`],
+    ["agreed", fix.agreed ? `${fix.agreed.by}, ${ago(fix.agreed.at, host.now())}` : ""], ["used", used],
     ["failed", fix.failed ? `${plural(fix.failed, "time")} in a row` : ""], ["id", fix.id.slice(0, SHORT_ID)],
   ], true, html`<span class="chip ${waits ? "ask" : "good"}">${fix.standing}</span>
     ${waits ? agreeButton(fix.id, host) : ""}`);
+}
+
+/** What someone said in the system that Aye imports from. */
+function originalEntry(one, host) {
+  const rules = Object.entries(one.environment_rules ?? {}).map(([name, rule]) => `${name}: ${rule.replace("_", " ")}`);
+  return entry(one, host, html`<b>${one.standing}</b> at ${visible(one.skill)} › ${visible(one.step)}`, [
+    ["environments", rules.join(", ")], ["last answer", one.last_choice], ["imported as", one.id],
+  ]);
 }
 
 /** What a skill wrote where people and Aye keep their own. */
@@ -98,7 +107,7 @@ function agreeButton(id, host) {
       await host.transport.post(`/memory/${encodeURIComponent(id)}/agree`, host.where);
       reload(host, "memory");
     } catch (error) {
-      host.toast(error.message);
+      host.toast([error.message, error.hint].filter(Boolean).join("; "));
     }
   };
   return html`<button type="button" class="yes" ?disabled=${!host.connected() || !host.may("answer")} @click=${agree}>Agree</button>`;
