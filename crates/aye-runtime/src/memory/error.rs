@@ -53,6 +53,14 @@ pub enum MemoryError {
         /// What to do.
         hint: String,
     },
+    /// Memory has it, word for word.
+    #[error("`{pattern}` is known already")]
+    Known {
+        /// What it is recognised by.
+        pattern: String,
+        /// Where it stands.
+        place: String,
+    },
     /// A project's file or directory leads elsewhere.
     #[error(
         "`{}` is a symbolic link to `{}`, and a project's memory follows no links",
@@ -99,6 +107,7 @@ impl MemoryError {
             Self::Unreadable(_) => Some("correct the file; it is not changed until then".into()),
             Self::Busy { .. } => Some("try again; `fuser` names who holds the file".into()),
             Self::Refused { hint, .. } => Some(hint.clone()),
+            Self::Known { place, .. } => Some(format!("change it at {place}")),
             Self::Linked { path, .. } => Some(format!(
                 "remove the link with `rm {}`, or keep it in your own memory with \
                  `aye memory learn --everywhere`",
@@ -126,6 +135,7 @@ impl From<MemoryError> for crate::error::Error {
             MemoryError::Unreadable(_)
             | MemoryError::Busy { .. }
             | MemoryError::Linked { .. }
+            | MemoryError::Known { .. }
             | MemoryError::Refused { .. } => Self::Refused { message, hint },
         }
     }

@@ -323,12 +323,16 @@ impl Fix {
     }
 
     /// The name that its content gives it: everything that decides what is
-    /// done, and when. How often it helped and what it says do not.
+    /// done, and when. How often it helped does not; what it says only where
+    /// that is all there is.
     pub(super) fn content_id(&self) -> String {
-        let content = serde_json::json!({
+        let mut content = serde_json::json!({
             "match": self.matches, "do": self.change,
             "max_uses": self.max_uses, "project": self.project,
         });
+        if self.change.is_empty() {
+            content["about"] = self.about.clone().into();
+        }
         let content = sorted(&content).to_string();
         format!("{PREFIX}{}", digest(&[b"fix", content.as_bytes()]))
     }
@@ -505,6 +509,13 @@ mod tests {
         assert_eq!(other.content_id(), one.id);
         other.change.args.insert("more".into(), Value::Null);
         assert_ne!(other.content_id(), one.id);
+        // Of a fix in words the words are the content.
+        let words = |about: &str| {
+            let about = Some(about.to_owned());
+            Fix { change: Change::default(), about, ..one.clone() }.content_id()
+        };
+        assert_eq!(words("push it first"), words("push it first"));
+        assert_ne!(words("push it first"), words("use the full SHA"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{Fit, family, tool_fits};
+use super::names::{Fit, about_tool, family, tool_fits};
 use super::pattern::{BadPattern, Pattern, Told};
 use super::query::{Layer, Placed, Query};
 
@@ -66,12 +66,15 @@ impl Written {
         let pattern = Pattern::new(&self.pattern)?;
         let group_tag = (group != KEY).then_some(group);
         let tags = self.tags.iter().map(String::as_str).chain(group_tag);
-        let tags = tags.map(|tag| category(tag).to_owned()).collect();
+        let tags: Vec<String> = tags.map(|tag| category(tag).to_owned()).collect();
         let tools: Vec<String> = self.tool.into_iter().chain(self.tools).collect();
+        // Two that say different things about one error are two.
+        let said = serde_json::json!([self.meaning, self.fix, self.commands, tags]).to_string();
         let told = aye_core::digest::digest(&[
             group.as_bytes(),
             self.pattern.as_bytes(),
             tools.join("\n").as_bytes(),
+            said.as_bytes(),
         ]);
         Ok(Issue {
             id: format!("issue-{}", &told[..8]),
@@ -177,10 +180,9 @@ pub(super) fn before<'a>(issues: &'a [Placed<Issue>], tools: &[&str]) -> Vec<&'a
 
 /// How an issue is about a tool.
 fn fit(issue: &Issue, tool: &str) -> Option<Fit> {
-    let named = issue.tools.iter().filter_map(|written| tool_fits(written, tool)).min();
     // The skill may name a family only: "bonfire" for what is said of its tools.
-    let part = || issue.tools.iter().any(|written| tool_fits(tool, written).is_some());
-    named.or_else(|| (part() || is_tagged(issue, tool)).then_some(Fit::Family))
+    let named = issue.tools.iter().filter_map(|written| about_tool(written, tool)).min();
+    named.or_else(|| is_tagged(issue, tool).then_some(Fit::Family))
 }
 
 fn is_tagged(issue: &Issue, tool: &str) -> bool {

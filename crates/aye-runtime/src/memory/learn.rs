@@ -175,7 +175,8 @@ impl Seen<'_> {
         Lesson::Failure { failure: Box::new(failure), sighting: sighting.map(Box::new) }
     }
 
-    fn read(&self, mask: Mask<'_>) -> (Failure, Option<Sighting>) {
+    /// What is kept of it, and what it says about how the tool is used.
+    pub(super) fn read(&self, mask: Mask<'_>) -> (Failure, Option<Sighting>) {
         let seen = self;
         let error = mask(seen.error);
         let error = Told::new(&error).raw().to_owned();

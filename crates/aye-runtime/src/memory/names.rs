@@ -23,6 +23,12 @@ pub(super) fn tool_fits(written: &str, tool: &str) -> Option<Fit> {
     rest.starts_with(['.', '_', '-', ':', ' ']).then_some(Fit::Family)
 }
 
+/// How something about one tool is about another: it names that tool or its family, or is
+/// itself of the family that is asked about.
+pub(super) fn about_tool(written: &str, asked: &str) -> Option<Fit> {
+    tool_fits(written, asked).or_else(|| tool_fits(asked, written).map(|_| Fit::Family))
+}
+
 /// The family of a tool: what stands before the first separator.
 pub(super) fn family(tool: &str) -> String {
     let name = base(tool);

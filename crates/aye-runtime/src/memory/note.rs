@@ -33,7 +33,7 @@ impl Memory {
     /// Adds a known issue at the end of `patterns.yaml`.
     ///
     /// # Errors
-    /// When the pattern is no use, or when the file cannot be added to without
+    /// When the pattern is no use, when the same is known word for word, or when the file cannot be added to without
     /// changing what is there: the error has the text to add by hand.
     pub fn note_issue(&self, new: &NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
         let one = |text: &String| line(text, mask);
@@ -48,10 +48,8 @@ impl Memory {
         };
         let issue = written.clone().read(KEY)?;
         if let Some(known) = self.issues().iter().find(|known| known.value.id == issue.id) {
-            return Err(MemoryError::refused(
-                format!("`{}` is known already", issue.pattern),
-                format!("change it at {}:{}", known.file.display(), known.line),
-            ));
+            let place = format!("{}:{}", known.file.display(), known.line);
+            return Err(MemoryError::Known { pattern: issue.pattern.to_string(), place });
         }
         let documents = self.writable(self.place(new.keep)?.0);
         let item = serde_json::to_value(&written).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::memory::{Ending, Memory, Seen};
+use crate::memory::{Ending, Failure, Memory, Seen};
 
 use super::{Became, Importing, Report, entries, not_kept, text, time};
 
@@ -21,13 +21,7 @@ pub(super) fn import(
             report.pass_over(entry, "it needs `tool` and `error_snippet`");
             continue;
         }
-        let at = time(&text(failure, "timestamp")).unwrap_or(how.now);
-        let known =
-            memory.failures().iter().any(|one| one.value.at == at && one.value.tool == tool);
-        if known {
-            report.add(entry, Became::Known, format!("{tool}: {error}"));
-            continue;
-        }
+        let at = time(&text(failure, "timestamp"));
         let fix = text(failure, "fix_applied");
         let healed = failure.get("success") == Some(&Value::Bool(true));
         let seen = Seen {
@@ -39,8 +33,15 @@ pub(super) fn import(
             run: None,
             ending: if healed { Ending::Healed } else { Ending::Failed },
             fix: Some(fix.as_str()).filter(|fix| !fix.is_empty()),
-            now: at,
+            now: at.unwrap_or(how.now),
         };
+        let (new, _) = seen.read(how.mask);
+        // One without a time is known by what it says.
+        let is_known = |one: &Failure| *one == Failure { at: at.unwrap_or(one.at), ..new.clone() };
+        if memory.failures().iter().any(|one| is_known(&one.value)) {
+            report.add(entry, Became::Known, format!("{tool}: {error}"));
+            continue;
+        }
         let kept = memory.saw_failure(&seen, how.mask);
         let more = not_kept(failure, &KEPT);
         let about = format!("{tool}: {error}; kept among the last failures{more}");

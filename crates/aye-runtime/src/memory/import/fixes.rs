@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::{Change, ErrorText, Keep, Memory, NewFix, Origin, OriginKind};
 
-use super::{Became, Importing, Report, entries, not_kept, text, time};
+use super::{Became, Importing, Report, as_pattern, entries, not_kept, text, time};
 
 /// What is kept of an entry.
 const KEPT: [&str; 6] =
@@ -28,12 +28,13 @@ pub(super) fn import(
             report.pass_over(entry, "it says neither why nor what to do");
             continue;
         }
+        let (pattern, what) = as_pattern(&error);
         let at = ["date_learned", "learned_at"].iter().find_map(|key| time(&text(fix, key)));
         let new = NewFix {
             tool: Some(tool.clone()),
             skill: None,
             step: None,
-            error: ErrorText::Pattern(error.clone()),
+            error: ErrorText::Pattern(pattern),
             only_for: Map::new(),
             change: Change::default(),
             about: Some(about.join(": ")),
@@ -54,9 +55,13 @@ pub(super) fn import(
             Ok(id) => {
                 let short = memory.short_id(&id);
                 let more = not_kept(fix, &KEPT);
-                let about =
-                    format!("{tool}: {error}; kept as {short}, in words: it is only shown{more}");
-                report.add(entry, Became::Kept, about);
+                report.add(
+                    entry,
+                    Became::Kept,
+                    format!(
+                        "{tool}: {error}; kept as {short}{what}, in words: it is only shown{more}"
+                    ),
+                );
             }
             Err(error) => report.pass_over(entry, error.to_string()),
         }

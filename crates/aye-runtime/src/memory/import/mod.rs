@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Mask, Memory, MemoryError, read_mapping};
+use super::{Mask, Memory, MemoryError, looks_like_regex, read_mapping};
 
 /// What became of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -128,6 +128,17 @@ fn not_kept(entry: &Value, kept: &[&str]) -> String {
     match other.is_empty() {
         true => String::new(),
         false => format!("; not kept: {}", other.join(", ")),
+    }
+}
+
+/// A pattern of the original system as memory writes it, and what is said about that.
+fn as_pattern(written: &str) -> (String, &'static str) {
+    // A full stop may end any sentence.
+    let has_signs = written.contains(|c: char| "\\^$|?*+()[]{}".contains(c));
+    match (looks_like_regex(written), has_signs) {
+        (true, _) => (format!("/{written}/"), " as a regular expression"),
+        (false, true) => (written.to_owned(), ", and looked for as it stands, signs and all"),
+        (false, false) => (written.to_owned(), ""),
     }
 }
 

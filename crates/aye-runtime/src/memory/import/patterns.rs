@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::memory::issue::category as category_name;
-use crate::memory::{Keep, Memory, NewIssue};
+use crate::memory::{Keep, Memory, MemoryError, NewIssue};
 
-use super::{Became, Importing, Report, not_kept, text};
+use super::{Became, Importing, Report, as_pattern, not_kept, text};
 
 /// What is kept of an entry.
 const KEPT: [&str; 7] = ["pattern", "meaning", "fix", "commands", "tool", "tools", "tags"];
@@ -36,11 +36,13 @@ pub(super) fn import(
                 report.pass_over(name, "it needs `pattern`, and `meaning` or `fix`");
                 continue;
             }
-            let is_expression = crate::memory::looks_like_regex(&pattern);
-            let written = if is_expression { format!("/{pattern}/") } else { pattern.clone() };
+            let (written, what) = as_pattern(&pattern);
             let texts = |key: &str| -> Vec<String> {
-                let list = entry.get(key).and_then(Value::as_array).into_iter().flatten();
-                list.filter_map(Value::as_str).map(str::to_owned).collect()
+                let given = entry.get(key);
+                // One text is a list of one.
+                let list = given.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let all = list.iter().chain(given).filter_map(Value::as_str);
+                all.map(str::to_owned).collect()
             };
             let mut tags = texts("tags");
             tags.push(category_name(category).to_owned());
@@ -55,26 +57,13 @@ pub(super) fn import(
             };
             match memory.note_issue(&new, how.mask) {
                 Ok(issue) => {
-                    let what = match (is_expression, has_signs(&pattern)) {
-                        (true, _) => " as a regular expression",
-                        (false, true) => ", and looked for as it stands, signs and all",
-                        (false, false) => "",
-                    };
                     let more = not_kept(entry, &KEPT);
                     let about = format!("{pattern}; kept as {}{what}{more}", issue.id);
                     report.add(name, Became::Kept, about);
                 }
-                Err(error) if error.to_string().contains("is known already") => {
-                    report.add(name, Became::Known, pattern);
-                }
+                Err(MemoryError::Known { .. }) => report.add(name, Became::Known, pattern),
                 Err(error) => report.pass_over(name, error.to_string()),
             }
         }
     }
-}
-
-/// Whether a text has signs that mean something in a regular expression. A full stop may end
-/// any sentence.
-fn has_signs(pattern: &str) -> bool {
-    pattern.contains(|c: char| "\\^$|?*+()[]{}".contains(c))
 }

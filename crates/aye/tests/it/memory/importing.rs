@@ -17,6 +17,7 @@ const FAILURES: &str = "
 failures:
   - {tool: gitlab_mr_list, error_type: auth, error_snippet: HTTP 403 - access forbidden, fix_applied: kube_login, success: true, source: skill_engine, timestamp: '2026-01-18T16:18:51.837740'}
   - {tool: x}
+  - {tool: oc, error_snippet: it broke badly}
 stats: {total_failures: 1}
 auto_fixes: []
 ";
@@ -101,6 +102,7 @@ fn every_entry_gets_a_line_and_twice_is_once() {
             ("stats", over),
             ("failures[0]", kept),
             ("failures[1]", over),
+            ("failures[2]", kept),
             ("stats", over),
             ("auto_fixes", over),
             ("usage_patterns[0]", kept),
@@ -207,6 +209,108 @@ fn what_the_original_system_was_told_makes_it_stricter_and_never_looser() {
     assert!(ran.code == 6 && !ran.all().contains("once more"), "{}", ran.all());
     let ran = place.aye(&["run", "scale.yaml", "-i", "where=stage"]);
     assert!(ran.all().contains("memory: someone chose `proceed`"), "{}", ran.all());
+}
+
+/// Neither a second file nor what a skill proposes lifts it; forgetting it does.
+#[test]
+fn nothing_but_forgetting_lifts_that_a_question_is_always_asked() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    place.aye(&["trust", "--yes"]).ok();
+    place.write("rel.yaml", &skill("rel"));
+    let asked = || place.aye(&["run", "rel.yaml", "--no-input"]).code == 6;
+    let confirmations = |text: &str| import(&place, &[("confirmations.yaml", text)])[0].clone();
+    assert!(asked());
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap().to_owned();
+    place.aye(&["answer", &question, "proceed", "--remember", "step", "--resume"]).ok();
+    assert!(!asked(), "it is remembered");
+    let strict =
+        confirmations("rel:gate: {auto_proceed: true, environment_rules: {dev: always_ask}}\n");
+    assert_eq!(strict.1, "kept", "{strict:?}");
+    assert!(asked(), "in this environment it is always asked");
+    let strict = confirmations("rel:gate: {auto_proceed: false}\n");
+    assert_eq!(strict.1, "kept", "{strict:?}");
+    assert!(asked());
+
+    let known = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    let known = known["preferences"].as_array().unwrap().iter();
+    let id = known.filter(|one| one["original"] == true).map(|one| one["id"].as_str().unwrap());
+    let id = id.collect::<Vec<_>>().join(" ");
+    let forget = format!("`aye memory forget {id}`");
+    for looser in [
+        "{auto_proceed: true, default_choice: proceed}",
+        "{auto_proceed: false, environment_rules: {dev: auto_proceed}}",
+        "{last_choice: proceed}",
+    ] {
+        let line = confirmations(&format!("rel:gate: {looser}\n"));
+        assert_eq!(line.1, "passed_over", "{looser}: {line:?}");
+        assert!(
+            line.2.contains("Aye always asks at `rel:gate`") && line.2.contains(&forget),
+            "{line:?}"
+        );
+        assert!(asked(), "{looser}");
+    }
+
+    place.write(
+        "one.yaml",
+        "name: one\nsteps:\n  - name: note\n    compute: |\n\
+         \x20     memory.write('learned/confirmations', {'rel:gate': {'auto_proceed': True}})\n\
+         \x20     result = 1\n",
+    );
+    place.aye(&["run", "one.yaml"]).ok();
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let inbox = inbox.as_array().unwrap().iter();
+    let proposal = inbox.filter_map(|entry| entry["proposal"].as_str()).collect::<String>();
+    let agree = ["memory", "agree", &proposal, "--yes"];
+    let refused = place.aye(&agree);
+    assert_eq!(refused.code, 1, "{}", refused.all());
+    assert!(refused.stderr.contains("Aye always asks at `rel:gate`"), "{}", refused.all());
+    assert!(refused.stderr.contains(&forget), "{}", refused.all());
+    assert!(asked(), "nothing was lifted");
+    // What a person does lifts it.
+    place.aye(&["memory", "forget", &id]).ok();
+    place.aye(&agree).ok();
+    assert!(!asked());
+}
+
+/// Two entries about one error that say different things are two; an expression is one.
+#[test]
+fn entries_in_other_words_are_kept() {
+    let fixes = "tool_fixes:
+  - {tool_name: deploy, error_pattern: manifest unknown, root_cause: short tag, fix_applied: use the full SHA}
+  - {tool_name: deploy, error_pattern: manifest unknown, root_cause: not pushed, fix_applied: push it first}
+  - {tool_name: bonfire, error_pattern: 'manifest.*unknown', fix_applied: wait for the build}
+  - {tool_name: bonfire, error_pattern: '(exit code 1)', fix_applied: look at the log}
+";
+    let patterns = "auth:
+  - {pattern: token expired, meaning: log in to the cluster, fix: kube_login}
+  - {pattern: token expired, meaning: log in to the registry}
+jira_cli:
+  - {pattern: token expired, meaning: renew the token, commands: jira init}
+";
+    let place = Place::new();
+    let files = [("tool_fixes.yaml", fixes), ("patterns.yaml", patterns)];
+    let lines = import(&place, &files);
+    assert!(lines.iter().all(|line| line.1 == "kept"), "{lines:#?}");
+    assert!(lines[2].2.contains("as a regular expression"), "{lines:#?}");
+    assert!(lines[3].2.contains("looked for as it stands"), "{lines:#?}");
+    let check = |error: &str, tool: &str| {
+        place.aye(&["memory", "check", error, "--tool", tool]).ok().stdout
+    };
+    let said = check("Error: manifest unknown", "deploy");
+    assert!(said.contains("use the full SHA") && said.contains("push it first"), "{said}");
+    assert!(check("manifest blob unknown", "bonfire").contains("wait for the build"));
+    assert!(check("make: (exit code 1)", "bonfire").contains("look at the log"));
+    let said = check("", "jira_cli");
+    assert!(said.contains("renew the token") && said.contains("try: jira init"), "{said}");
+    assert!(!said.contains("log in to the cluster"), "{said}");
+    let said = check("token expired", "oc");
+    for meaning in ["kube_login", "log in to the registry", "renew the token"] {
+        assert!(said.contains(meaning), "{meaning}: {said}");
+    }
+    let again = import(&place, &files);
+    assert!(again.iter().all(|line| line.1 == "known"), "{again:#?}");
 }
 
 #[test]
