@@ -6,13 +6,12 @@ use aye_core::effect::ToolCall;
 use aye_core::error_code::ErrorCode;
 use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Finished};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use crate::compute::MemoryCall;
 use crate::error::Error;
 use crate::memory::{
-    ErrorText, Keep, Lesson, NewFix, Origin, OriginKind, PROPOSED, Provenance, ToldByState,
-    ToldFix, View,
+    Lesson, Origin, OriginKind, PROPOSED, Provenance, ToldByState, ToldFix, View, looks_like_regex,
 };
 
 use super::drive::Driver;
@@ -142,30 +141,20 @@ impl Driver<'_> {
     /// What a step says about an error is a proposal: shown, and never carried out.
     fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix, proposed: bool) -> Remembered {
         let machine = &self.lane(id).machine;
-        let ToldFix { tool, error, cause, fix, change, skill, step } = told;
-        // What can be carried out waits for a person, whoever says it.
-        let proposed = proposed || !change.is_empty();
-        let words: Vec<String> =
-            [cause, fix].into_iter().filter(|words| !words.is_empty()).collect();
-        let new = NewFix {
-            tool: Some(tool).filter(|tool| !tool.is_empty()),
-            skill,
-            step,
-            // What varies is replaced; a regular expression says itself what does.
-            error: match error.trim().starts_with('/') {
-                true => ErrorText::Pattern(error),
-                false => ErrorText::Seen(error),
-            },
-            only_for: Map::<String, Value>::new(),
-            change,
-            about: Some(words.join(": ")).filter(|words| !words.is_empty()),
-            from: Origin {
-                other: proposed.then(|| (PROPOSED.to_owned(), true.into())).into_iter().collect(),
-                ..origin(from)
-            },
-            keep: Keep::Auto,
-        };
         let mask = |text: &str| machine.secrets().mask(text);
+        // What can be carried out waits for a person, whoever says it.
+        let proposed = proposed || !told.change.is_empty();
+        let looks_like = looks_like_regex(&told.error).then(|| {
+            let error = mask(&told.error);
+            format!(
+                "; `{error}` is looked for as it stands: write `/{error}/` if it is a regular \
+                 expression"
+            )
+        });
+        let new = told.into_fix(Origin {
+            other: proposed.then(|| (PROPOSED.to_owned(), true.into())).into_iter().collect(),
+            ..origin(from)
+        });
         let (id, message, lesson) = match self.parts.memory.fix_lesson(new, &mask) {
             Ok((id, lesson)) => {
                 let short = self.parts.memory.short_id(&id);
@@ -178,7 +167,7 @@ impl Driver<'_> {
                         format!("noted as `{short}`; `aye memory forget {short}` takes it back")
                     }
                 };
-                (Some(id), said, lesson.to_value())
+                (Some(id), said + &looks_like.unwrap_or_default(), lesson.to_value())
             }
             Err(error) => {
                 let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();

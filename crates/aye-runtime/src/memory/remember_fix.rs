@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::documents::Documents;
 use super::error::MemoryError;
-use super::fix::{Change, Fix, FixMatch, Origin, OriginKind};
+use super::fix::{Change, Fix, FixMatch, Origin, OriginKind, PROPOSED};
 use super::keep::{Keep, Mask, change_list, change_list_once, line, masked, visible_lines};
 use super::lesson::{Lesson, Once};
 use super::memory::{FIXES, Memory};
@@ -143,7 +143,7 @@ impl Memory {
         };
         let documents = self.documents(layer).ok_or_else(not_found)?;
         if fix.from.kind != OriginKind::Person {
-            return propose(documents, fix, once);
+            return self.propose(documents, fix, once);
         }
         let mut gone = Vec::new();
         change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
@@ -159,6 +159,30 @@ impl Memory {
         // Writing these twice is the same as writing them once.
         self.withdraw_agreement(&gone)?;
         self.note_agreement(layer, &fix, &fix.from.by, fix.from.at)
+    }
+
+    /// Keeps what an assistant or a skill proposes. It changes nothing that is there, not even
+    /// what the same fix says of itself; but what a skill says in words replaces what it said
+    /// before, unless a person agreed to that.
+    fn propose(
+        &self,
+        documents: &dyn Documents,
+        fix: Fix,
+        once: Option<Once<'_>>,
+    ) -> Result<(), MemoryError> {
+        let agreed = self.fixes().into_iter().filter(|fix| fix.value.agreed.is_some());
+        let agreed: Vec<String> = agreed.map(|fix| fix.value.id).collect();
+        change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
+            let known = fixes.iter().any(|known| known.content_id() == fix.id);
+            if !known {
+                fixes.retain(|known| {
+                    !says_anew(&fix, known) || agreed.contains(&known.content_id())
+                });
+                fixes.push(fix);
+            }
+            ((), !known)
+        })
+        .map(drop)
     }
 
     /// A fix worked.
@@ -256,25 +280,25 @@ impl Memory {
     }
 }
 
-/// Keeps what an assistant proposes. It changes nothing that is there, not
-/// even what the same fix says of itself.
-fn propose(documents: &dyn Documents, fix: Fix, once: Option<Once<'_>>) -> Result<(), MemoryError> {
-    change_list_once(documents, FIXES, "fixes", once, |fixes: &mut Vec<Fix>| {
-        let known = fixes.iter().any(|known| known.content_id() == fix.id);
-        if !known {
-            fixes.push(fix);
-        }
-        ((), !known)
-    })
-    .map(drop)
-}
-
 /// Whether a person who says this has changed their mind about that.
 fn replaces(new: &Fix, known: &Fix) -> bool {
+    known.from.kind == OriginKind::Person && is_about_the_same(new, known)
+}
+
+/// Whether a skill says this in place of what it said itself in another run, in words.
+fn says_anew(new: &Fix, known: &Fix) -> bool {
+    let of_run = |fix: &Fix| fix.from.kind == OriginKind::Skill && fix.from.run.is_some();
+    let words = |fix: &Fix| fix.change.is_empty() && of_run(fix);
+    words(new)
+        && words(known)
+        && new.from.by == known.from.by
+        && new.from.other.get(PROPOSED) == known.from.other.get(PROPOSED)
+        && is_about_the_same(new, known)
+}
+
+fn is_about_the_same(new: &Fix, known: &Fix) -> bool {
     let plain = |fix: &Fix| FixMatch { other: Map::new(), ..fix.matches.clone() };
-    known.from.kind == OriginKind::Person
-        && known.project == new.project
-        && plain(known) == plain(new)
+    known.project == new.project && plain(known) == plain(new)
 }
 
 impl Fix {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::memory::{Change, Memory};
+use crate::memory::{Change, ErrorText, Keep, Memory, NewFix, Origin};
 
 use super::file::{Provenance, StateChange};
 use super::key::StateKey;
@@ -41,6 +41,30 @@ pub struct ToldFix {
     pub skill: Option<String>,
     /// The step.
     pub step: Option<String>,
+}
+
+impl ToldFix {
+    /// The fix that it makes.
+    pub fn into_fix(self, from: Origin) -> NewFix {
+        let Self { tool, error, cause, fix, change, skill, step } = self;
+        let words: Vec<String> =
+            [cause, fix].into_iter().filter(|words| !words.is_empty()).collect();
+        NewFix {
+            tool: Some(tool).filter(|tool| !tool.is_empty()),
+            skill,
+            step,
+            // What varies is replaced; a regular expression says itself what does.
+            error: match error.trim().starts_with('/') {
+                true => ErrorText::Pattern(error),
+                false => ErrorText::Seen(error),
+            },
+            only_for: Map::new(),
+            change,
+            about: Some(words.join(": ")).filter(|words| !words.is_empty()),
+            from,
+            keep: Keep::Auto,
+        }
+    }
 }
 
 impl View {

@@ -218,6 +218,83 @@ fn a_fix_can_stand_in_for_the_step() {
     assert_eq!(shown["fixes"][0]["do"], json!({ "replace": { "command": ["touch", "made"] } }));
     place.aye(&["run", "s.yaml"]).ok();
     assert!(place.work().join("made").exists());
+
+    // A skill proposes the same.
+    let place = with_block(
+        "memory.learn_tool_fix('ls', 'cannot access', about='make it', replace={'command': ['touch', 'made']})\nresult = 1",
+    );
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: push, command: ls, args: [/nowhere/at/all], on_error: ask }\n",
+    );
+    place.aye(&["run", "one.yaml"]).ok();
+    let proposed = proposals(&place)[0].clone();
+    assert_eq!(proposed["details"]["do"], shown["fixes"][0]["do"], "{proposed}");
+    assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6, "nobody has agreed");
+    place.aye(&["cancel", "last"]).ok();
+    place.aye(&["memory", "agree", proposed["proposal"].as_str().unwrap(), "--yes"]).ok();
+    place.aye(&["run", "s.yaml"]).ok();
+    assert!(place.work().join("made").exists());
+}
+
+/// `learn_tool_fix` inserts or updates: a skill changes its own words, and no one else's.
+#[test]
+fn what_a_skill_says_again_replaces_what_it_said() {
+    let place = with_block("result = 1");
+    let told = |skill: &str, words: &str| {
+        place.write(
+            &format!("{skill}.yaml"),
+            &format!(
+                "name: {skill}\nsteps:\n  - {{ name: note, tool: learn_tool_fix, args: {{ tool_name: git_push, error_pattern: push rejected, root_cause: remote, fix_description: {words} }} }}\n"
+            ),
+        );
+        let said = place.aye(&["run", &format!("{skill}.yaml")]).ok().all();
+        let (_, id) = said.split_once("noted as `").unwrap_or_else(|| panic!("{said}"));
+        let id = id.split_once('`').unwrap().0.to_owned();
+        let shown = place.aye(&["memory", "show", &id, "--json"]).ok().json();
+        assert_eq!(shown["about"], format!("remote: {words}"), "what was noted is there");
+        id
+    };
+    let words = || {
+        let known = place.aye(&["memory", "list", "fixes", "--json"]).ok().json();
+        let known = known["fixes"].as_array().unwrap().iter();
+        known.map(|fix| fix["about"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let first = told("push", "use the full SHA");
+    let second = told("push", "pull first");
+    assert_ne!(first, second);
+    assert_eq!(words(), ["remote: pull first"]);
+    assert_eq!(told("push", "pull first"), second, "the same words are the same fix");
+    // What another skill says about the error stands beside it.
+    told("other", "ask the owner");
+    assert_eq!(words(), ["remote: pull first", "remote: ask the owner"]);
+    place.aye(&["run", "push.yaml"]).ok();
+    assert_eq!(words(), ["remote: pull first", "remote: ask the owner"]);
+
+    // What a person agreed to stays as it was agreed to.
+    let state = |words: &str| {
+        write_block(
+            &place,
+            &format!(
+                "memory.append('learned/tool_fixes', 'tool_fixes', {{'tool_name': 'deploy', 'error_pattern': 'manifest unknown', 'root_cause': 'tag', 'fix_applied': '{words}'}})\nresult = 1"
+            ),
+        );
+        place.aye(&["run", "one.yaml"]).ok();
+    };
+    state("use the full SHA");
+    let id = proposals(&place)[0]["proposal"].as_str().unwrap().to_owned();
+    place.aye(&["memory", "agree", &id, "--yes"]).ok();
+    state("run this as root");
+    let shown = place.aye(&["memory", "show", &id, "--json"]).ok().json();
+    assert_eq!(
+        (&shown["about"], &shown["standing"]),
+        (&json!("tag: use the full SHA"), &json!("prose"))
+    );
+    assert_eq!(proposals(&place).len(), 1, "the other words wait");
+    state("never mind");
+    let waits = proposals(&place);
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert_eq!(waits[0]["details"]["about"], "tag: never mind");
 }
 
 /// A name of a file that holds a secret is not written, and that is said.
