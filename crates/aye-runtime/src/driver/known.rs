@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::compute::{Host, Quiet};
 use crate::fmt::escape_control_line;
-use crate::memory::{Issue, Memory, NearMiss, Placed, Query, SHOWN, Standing, View};
+use crate::memory::{Fix, Issue, Layer, Memory, NearMiss, Query, SHOWN, Standing, View};
 
 use super::drive::Driver;
 use super::lane::LaneId;
@@ -23,14 +23,14 @@ pub fn sentence(issue: &Issue) -> String {
     escape_control_line(&parts.join("; "))
 }
 
-/// What people wrote down about what a question is about: the failure, or the tool that a
+/// What is known about what a question is about, a line each: the failure, or the tool that a
 /// yes starts.
-pub fn issues_about(
+pub fn known_lines(
     memory: &Memory,
     tool: &str,
     state: &State,
     question: &Question,
-) -> Vec<Placed<Issue>> {
+) -> Vec<(Layer, String)> {
     match question.purpose {
         Purpose::Recover => {
             let error = error_of(state, &question.step);
@@ -41,11 +41,36 @@ pub fn issues_about(
                 error: &error,
                 args: None,
             };
-            memory.known_issues(&query).into_iter().map(|(_, issue)| issue).collect()
+            failure_lines(memory, &query)
         }
         Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
-        Purpose::Gate | Purpose::Ask => memory.issues_before(&[tool]),
+        Purpose::Gate | Purpose::Ask => {
+            let known = memory.issues_before(&[tool]);
+            let lines = known.iter().map(|issue| (issue.layer, sentence(&issue.value)));
+            lines.take(SHOWN).collect()
+        }
     }
+}
+
+/// What is known about a failure, a line each: known issues, then fixes in words.
+fn failure_lines(memory: &Memory, query: &Query<'_>) -> Vec<(Layer, String)> {
+    let issues = memory.known_issues(query).into_iter();
+    let issues = issues.map(|(_, issue)| (issue.layer, sentence(&issue.value)));
+    let fixes = if memory.has_fixes() { memory.fixes_for(query) } else { Vec::new() };
+    let words = fixes.into_iter().filter(|fix| fix.value.standing() == Standing::Prose);
+    let words = words.map(|fix| (fix.layer, in_words(&fix.value, &memory.short_id(&fix.value.id))));
+    issues.chain(words).take(SHOWN).collect()
+}
+
+/// A fix in words in one line.
+fn in_words(fix: &Fix, id: &str) -> String {
+    let Fix { matches, about, from, .. } = fix;
+    let about = about.as_deref().unwrap_or_default();
+    let run = from.run.as_ref().map(|run| format!(" in run {run}")).unwrap_or_default();
+    escape_control_line(&format!(
+        "known fix of `{}`: {about}; `{id}` from {}{run}",
+        matches.error, from.by
+    ))
 }
 
 /// What a step that failed said.
@@ -62,9 +87,8 @@ impl Driver<'_> {
     pub(super) fn known_about(&self, id: LaneId, question: &Question) -> Vec<String> {
         let machine = &self.lane(id).machine;
         let tool = tool_of(machine.flow(), machine.state(), &question.step);
-        let known = issues_about(&self.parts.memory, &tool, machine.state(), question);
-        let lines = known.iter().take(SHOWN).map(|issue| sentence(&issue.value));
-        lines.map(|line| machine.secrets().mask(&line)).collect()
+        let known = known_lines(&self.parts.memory, &tool, machine.state(), question);
+        known.iter().map(|(_, line)| machine.secrets().mask(line)).collect()
     }
 
     /// Says what is known about the failures among these events.
@@ -86,9 +110,8 @@ impl Driver<'_> {
                 error: &error,
                 args: args.as_ref(),
             };
-            let known = self.parts.memory.known_issues(&query);
-            let mut lines: Vec<String> =
-                known.iter().take(SHOWN).map(|(_, issue)| sentence(&issue.value)).collect();
+            let known = failure_lines(&self.parts.memory, &query);
+            let mut lines: Vec<String> = known.into_iter().map(|(_, line)| line).collect();
             let proposed = self.proposed(&query);
             lines.extend(proposed.iter().map(|fix| self.proposal(fix)));
             let uses = &machine.state().fixes;

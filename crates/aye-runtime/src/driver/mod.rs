@@ -74,7 +74,7 @@ mod work_memory;
 pub use child::Skills;
 pub use child::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};
-pub use known::{error_of, issues_about, sentence, tool_of};
+pub use known::{error_of, known_lines, sentence, tool_of};
 pub use outcome::Outcome;
 pub use remember::RememberedAnswer;
 pub use server_questions::{GONE, close_form};

@@ -15,10 +15,12 @@ use super::confidence::WARN;
 use super::documents::{Documents, FileDocuments};
 use super::error::{MemoryError, Problem};
 use super::failure::Failure;
+use super::fingerprint::fingerprint;
 use super::fix::{Fix, PREFIX, SHORTEST, Standing};
 use super::issue::{self, Issue, Rank};
 use super::keep::Mask;
 use super::memory_file::MemoryFile;
+use super::names::{Fit, about_tool};
 use super::original::{self, OriginalChoice};
 use super::pattern::Told;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
@@ -160,8 +162,12 @@ impl Memory {
     }
 
     /// Every fix for an error, best first, of whatever tool, at whatever step and in
-    /// whatever skill where the query names none.
+    /// whatever skill where the query names none; without an error, every fix of the tool or
+    /// the family of tools.
     pub fn fixes_wherever(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
+        if query.error.trim().is_empty() {
+            return self.fixes_about(query);
+        }
         let mut found = self.fixes_for(query);
         let told = Told::new(query.error);
         for fix in self.fixes() {
@@ -181,6 +187,40 @@ impl Memory {
                 found.push(fix);
             }
         }
+        found
+    }
+
+    fn fixes_about(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
+        let named = |written: &Option<String>, given: Option<&str>| {
+            given.is_none() || given == written.as_deref()
+        };
+        let mut found: Vec<(Fit, Placed<Fix>)> = self
+            .fixes()
+            .into_iter()
+            .filter(|fix| self.is_here(fix.value.project.as_deref()))
+            .filter(|fix| named(&fix.value.matches.skill, query.skill))
+            .filter(|fix| named(&fix.value.matches.step, query.step))
+            .filter_map(|fix| {
+                Some((about_tool(fix.value.matches.tool.as_ref()?, query.tool)?, fix))
+            })
+            .collect();
+        found.sort_by_key(|(fit, fix)| (*fit, fix.layer));
+        found.into_iter().map(|(_, fix)| fix).collect()
+    }
+
+    /// Patterns of use that an error belongs to; without an error, every one of the tool or
+    /// the family of tools.
+    pub fn usage_wherever(&self, query: &Query<'_>) -> Vec<Placed<UsagePattern>> {
+        let mut found = self.usage();
+        if query.error.trim().is_empty() {
+            found.retain(|one| about_tool(&one.value.tool, query.tool).is_some());
+            return found;
+        }
+        let error = fingerprint(query.error);
+        found.retain(|one| {
+            let of_tool = query.tool.is_empty() || one.value.tool == query.tool;
+            of_tool && one.value.is_like(&error)
+        });
         found
     }
 

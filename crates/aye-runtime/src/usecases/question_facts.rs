@@ -16,7 +16,7 @@ use aye_core::skill::{Action, Step};
 use aye_core::step_kind::StepKind;
 use serde_json::{Map, Value, json};
 
-use crate::driver::{error_of, issues_about, sentence, tool_of};
+use crate::driver::{error_of, known_lines, tool_of};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{Query, SHOWN, Standing};
@@ -168,8 +168,8 @@ impl JournalReader {
         runtime: &Runtime,
     ) -> Result<Vec<String>, Error> {
         let tool = self.tool_asked_about(run, state, question)?;
-        let issues = issues_about(&runtime.memory(), &tool, state, question);
-        Ok(issues.iter().take(SHOWN).map(|issue| sentence(&issue.value)).collect())
+        let known = known_lines(&runtime.memory(), &tool, state, question);
+        Ok(known.into_iter().map(|(_, line)| line).collect())
     }
 
     fn known_issues(
@@ -180,10 +180,10 @@ impl JournalReader {
     ) -> Result<Vec<KnownIssue>, Error> {
         let AskingRun { run, state, question, .. } = asking;
         let tool = self.tool_asked_about(run, state, question)?;
-        let issues = issues_about(&runtime.memory(), &tool, state, question);
-        let shown = issues.iter().take(SHOWN).map(|issue| KnownIssue {
-            text: veil.start(&sentence(&issue.value), VALUE + 1, usize::MAX),
-            layer: issue.layer.word(),
+        let known = known_lines(&runtime.memory(), &tool, state, question);
+        let shown = known.iter().map(|(layer, line)| KnownIssue {
+            text: veil.start(line, VALUE + 1, usize::MAX),
+            layer: layer.word(),
         });
         Ok(shown.collect())
     }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::memory::{Change, Query, read_mapping};
+use crate::memory::{Change, Query, Standing, read_mapping};
 
 use super::key::StateKey;
 use super::operation::{Operation, as_text};
@@ -262,22 +262,34 @@ fn knowledge(view: &mut View, given: &Given) -> Result<Value, String> {
     }
 }
 
+/// Known issues, then fixes; not those that wait for a person to agree.
 fn known_issues(view: &View, tool: &str, error: &str) -> Value {
     let query = Query { tool, error, ..Query::default() };
-    let known = view.memory.known_issues(&query);
-    let matches: Vec<Value> = known
-        .iter()
-        .map(|(_, issue)| {
-            let issue = &issue.value;
-            json!({
-                "pattern": issue.pattern.to_string(),
-                "meaning": issue.meaning,
-                "fix": issue.fix,
-                "commands": issue.commands,
-                "tags": issue.tags,
-            })
+    let issues = view.memory.known_issues(&query);
+    let issues = issues.iter().map(|(_, issue)| {
+        let issue = &issue.value;
+        json!({
+            "pattern": issue.pattern.to_string(),
+            "meaning": issue.meaning.as_deref().unwrap_or_default(),
+            "fix": issue.fix.as_deref().unwrap_or_default(),
+            "commands": issue.commands,
+            "tags": issue.tags,
         })
-        .collect();
+    });
+    let fixes = view.memory.fixes_wherever(&query);
+    let fixes = fixes.iter().filter(|fix| fix.value.standing() != Standing::Proposed).map(|fix| {
+        let fix = &fix.value;
+        json!({
+            "pattern": fix.matches.error,
+            "meaning": "",
+            "fix": fix.about.clone().unwrap_or_else(|| fix.summary()),
+            "commands": [],
+            "tags": [],
+            "tool": fix.matches.tool,
+            "id": fix.id,
+        })
+    });
+    let matches: Vec<Value> = issues.chain(fixes).collect();
     json!({ "has_known_issues": !matches.is_empty(), "matches": matches })
 }
 

@@ -8,8 +8,8 @@ use crate::mcp::report::Told;
 use crate::mcp::server_state::ServerState;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
-    Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, Standing, fix_json,
-    issue_json,
+    Act, Change, EntryKind, ErrorText, Keep, NewFix, Origin, OriginKind, Query, Standing,
+    UsagePattern, fix_json, issue_json, usage_json,
 };
 
 /// How many entries are told at once.
@@ -38,6 +38,16 @@ pub(super) fn check(server: &ServerState, args: &Check) -> Result<Told, Error> {
         let line = format!("fix {id} ({}): {about}{}", standing.word(), fix.value.summary());
         budget::line(&line, 3 * budget::VALUE)
     }));
+    let now = server.runtime.now();
+    let usage = memory.usage_wherever(&query);
+    lines.extend(usage.iter().map(|one| {
+        let UsagePattern { tool, mistake, error, sightings, prevention, .. } = &one.value;
+        let prevent = prevention.as_ref().map(|how| format!("; to prevent it, {how}"));
+        let prevent = prevent.unwrap_or_default();
+        let because = mistake.because();
+        let said = format!("{tool}: {because}: {error} (seen {sightings} times){prevent}");
+        budget::line(&said, budget::VALUE)
+    }));
     let misses = memory.near_misses(&query);
     let misses: Vec<_> = misses
         .iter()
@@ -55,6 +65,7 @@ pub(super) fn check(server: &ServerState, args: &Check) -> Result<Told, Error> {
         "near_misses": misses.iter().map(miss).collect::<Vec<_>>(),
         "issues": issues.iter().map(|(_, one)| shown(issue_json(one))).collect::<Vec<_>>(),
         "fixes": fixes.iter().map(|fix| shown(fix_json(fix))).collect::<Vec<_>>(),
+        "usage": usage.iter().map(|one| shown(usage_json(one, now))).collect::<Vec<_>>(),
     });
     let text = match lines.is_empty() {
         true => "memory knows nothing about it".to_owned(),

@@ -131,6 +131,20 @@ fn what_is_known_about_a_family_is_found_without_an_error() {
     let told = told.to_string();
     assert!(told.contains("manifest unknown") && told.contains("namespace gone"), "{told}");
     assert!(!told.contains("rejected"), "{told}");
+    // So are fixes and patterns of use.
+    let learn = ["memory", "learn", "--tool", "bonfire_deploy", "--error", "token expired"];
+    desk.aye(&[&learn[..], &["--fix", "log in", "--", "bonfire", "login"]].concat()).ok();
+    let now = jiff::Timestamp::now();
+    let usage = format!(
+        "patterns:\n  - {{id: use-00000001, tool: bonfire_deploy, mistake: format, error: invalid tag given, prevention: give 40 digits, sightings: 12, first_seen: {now}, last_seen: {now}}}\n"
+    );
+    std::fs::create_dir_all(desk.home().join("memory/learned")).unwrap();
+    std::fs::write(desk.home().join("memory/learned/usage.yaml"), usage).unwrap();
+    let told = client.call("check_known_issues", json!({ "tool": "bonfire", "error": "" }));
+    let data = told.ok();
+    assert_eq!(data["fixes"][0]["match"]["error"], "token expired", "{data}");
+    assert_eq!(data["usage"][0]["id"], "use-00000001", "{data}");
+    assert!(told.text().contains("to prevent it, give 40 digits"), "{}", told.text());
 }
 
 /// The surest fifteen of what usually fails, when an assistant connects.
@@ -141,7 +155,7 @@ fn an_assistant_is_given_the_fifteen_surest_patterns_of_use() {
     let mut text = "patterns:\n".to_owned();
     for number in 0..20 {
         text.push_str(&format!(
-            "  - {{id: use-{number:08}, tool: tool{number}, mistake: format, error: invalid flag given, sightings: {}, first_seen: {now}, last_seen: {now}}}\n",
+            "  - {{id: use-{number:08}, tool: tool{number}, mistake: format, error: invalid flag given, prevention: 'give it as --tag{number}=N', sightings: {}, first_seen: {now}, last_seen: {now}}}\n",
             10 + 2 * number
         ));
     }
@@ -152,6 +166,7 @@ fn an_assistant_is_given_the_fifteen_surest_patterns_of_use() {
     let named = (0..20).filter(|number| told.contains(&format!("tool{number}:"))).count();
     assert_eq!(named, 15, "{told}");
     assert!(told.contains("tool19:") && !told.contains("tool0:"), "{told}");
+    assert!(told.contains("to prevent it, give it as --tag19=N"), "{told}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use aye_core::heal::Category;
 use aye_runtime::error::Error;
 
 use crate::paint::{Tone, escape_control_line};
-use aye_runtime::memory::{Memory, Query, fingerprint, fix_json, issue_json, mistake, usage_json};
+use aye_runtime::memory::{Memory, Query, fix_json, issue_json, mistake, usage_json};
 
 use super::CheckArgs;
 use super::list::{fix_line, issue_line, usage_line};
@@ -32,12 +32,7 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
     let fixes = memory.fixes_wherever(&query);
     let mut misses = memory.near_misses(&query);
     misses.retain(|miss| !fixes.iter().any(|fix| fix.value.id == miss.fix.value.id));
-    let fingerprinted = fingerprint(&error);
-    let mut usage = memory.usage();
-    usage.retain(|pattern| {
-        let tool = args.tool.as_ref().is_none_or(|tool| *tool == pattern.value.tool);
-        tool && pattern.value.is_like(&fingerprinted)
-    });
+    let usage = memory.usage_wherever(&query);
     let category = Category::of(&error);
     let mistake = mistake(&error);
     let nothing = issues.is_empty() && fixes.is_empty() && usage.is_empty();
@@ -102,10 +97,19 @@ pub(super) fn run(args: &CheckArgs, memory: &Memory, context: &Context) -> Resul
         [fix_line(&miss.fix.value, memory, paint), paint.text(Tone::Dim, &why)]
     };
     section("fixes for something like this", misses.iter().flat_map(miss).collect());
-    let lines = usage.iter().map(|one| usage_line(&one.value, now, paint)).collect();
+    let pattern = |one: &aye_runtime::memory::Placed<aye_runtime::memory::UsagePattern>| {
+        let prevent = one.value.prevention.as_ref().map(|how| {
+            let how = format!("to prevent it, {}", escape_control_line(how));
+            format!("  {}", paint.text(Tone::Dim, &how))
+        });
+        std::iter::once(usage_line(&one.value, now, paint)).chain(prevent)
+    };
+    let lines = usage.iter().flat_map(pattern).collect();
     section("patterns of use (learned)", lines);
-    if nothing && misses.is_empty() {
-        shown.push_str("memory knows nothing about it; add it with `aye memory learn`\n");
+    if nothing {
+        let it = if misses.is_empty() { "it" } else { "exactly this" };
+        let learn = "add it with `aye memory learn`";
+        shown.push_str(&format!("memory knows nothing about {it}; {learn}\n"));
     }
     print(&shown)?;
     Ok(u8::from(nothing))
