@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use aye_core::event::{Event, EventKind};
-use aye_core::id::RunId;
+use aye_core::id::{QuestionId, RunId};
 use tokio::sync::mpsc::UnboundedSender;
 
 use aye_runtime::error::Error;
@@ -19,6 +19,8 @@ use super::server_state::ServerState;
 const LOOK: Duration = Duration::from_millis(200);
 /// How often it is looked whether someone still drives the run.
 const DRIVER: Duration = Duration::from_secs(1);
+/// So long memory has to answer a question before an assistant is told of it.
+const MOMENT: Duration = Duration::from_millis(300);
 /// Silence makes clients give up: after so long we say that it continues.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -71,6 +73,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
     };
     let mut looked: Option<Instant> = None;
     let mut resting = false;
+    let mut asked = None;
     loop {
         let events = subscription.events()?;
         let news = !events.is_empty();
@@ -94,9 +97,13 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
             looked = Some(Instant::now());
-            if rests(&journal.overview(&following.run)?, following.known.as_deref()) {
-                resting = true;
-                continue;
+            let look = journal.overview(&following.run)?;
+            if rests(&look, following.known.as_deref()) {
+                if !is_memorys_turn(&look, &mut asked) {
+                    resting = true;
+                    continue;
+                }
+                looked = None;
             }
         }
         if following.stop.load(Ordering::Relaxed) {
@@ -119,6 +126,20 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
 fn rests(look: &Overview, known: Option<&str>) -> bool {
     let asks = look.asks.as_ref().map(|asking| asking.question.id.as_str());
     standing(look) != Standing::Running && (known.is_none() || asks != known)
+}
+
+/// Whether a question was asked this very moment that memory may answer before anyone else;
+/// `asked` is the last such question, and when it was seen.
+fn is_memorys_turn(look: &Overview, asked: &mut Option<(QuestionId, Instant)>) -> bool {
+    let Some(asking) = look.asks.as_ref().filter(|asking| asking.question.remember) else {
+        return false;
+    };
+    let id = &asking.question.id;
+    let (_, since) = match asked.take() {
+        Some(known) if known.0 == *id => asked.insert(known),
+        _ => asked.insert((id.clone(), Instant::now())),
+    };
+    look.driven && since.elapsed() < MOMENT
 }
 
 /// An event as progress, if it is worth telling.

@@ -183,6 +183,59 @@ fn a_form_counts_as_a_person_only_where_the_user_says_so() {
     client.call("skill_continue", said).refused();
 }
 
+/// The person remembers an answer in the form itself, about a failure too.
+#[test]
+fn a_form_that_counts_as_a_person_has_an_answer_remembered() {
+    const FAILS: &str = "
+steps:
+  - name: push
+    command: sh
+    args: [-c, 'echo \"remote rejected the push\" >&2; exit 3']
+    on_error: { ask: { remember: true } }
+  - { name: sure, confirm: { message: 'Go now?', remember: true, timeout: 1h } }";
+    let scopes = |form: &Value| form["requestedSchema"]["properties"]["remember"]["enum"].clone();
+    let remember = |choice: &str, scope: &str| {
+        let content = json!({ "choice": choice, "remember": scope });
+        json!({ "action": "accept", "content": content })
+    };
+    // Where a form is not a person's word, it does not offer that, and takes none.
+    let desk = InboxView::with(&[("go", FAILS)]);
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    let failed = client.run("go");
+    let look = json!({ "execution_id": failed.id(), "advice": "skip it" });
+    client.answers = vec![remember("skip", "step"), remember("proceed", "step")];
+    client.call("skill_continue", look);
+    assert!(!client.forms.is_empty() && client.forms.iter().all(|form| scopes(form).is_null()));
+    let known = desk.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    assert_eq!(known["preferences"], json!([]), "{known}");
+
+    let desk = InboxView::with(&[("go", FAILS)]);
+    desk.write("../.config/aye/config.toml", "[mcp]\nelicited_is_person = true\n");
+    let mut client = Client::that_can(&desk, Era::Legacy, forms());
+    let failed = client.run("go");
+    let look = json!({ "execution_id": failed.id(), "advice": "skip it" });
+    client.answers = vec![remember("skip", "error"), remember("proceed", "skill")];
+    let done = client.call("skill_continue", look);
+    assert_eq!(done.status(), "completed", "{}", done.text());
+    assert_eq!(scopes(&client.forms[0]), json!(["error", "step", "skill", "always"]));
+    assert_eq!(scopes(&client.forms[1]), json!(["step", "skill", "always"]));
+    let covers = &client.forms[0]["requestedSchema"]["properties"]["remember"]["description"];
+    assert!(covers.as_str().unwrap().contains("step: any error of this step"), "{covers}");
+    let known = desk.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+    let mut kept: Vec<&str> = known["preferences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["scope"].as_str().unwrap())
+        .collect();
+    kept.sort_unstable();
+    assert_eq!(kept, ["error", "skill"], "{known}");
+    // The next run asks nobody.
+    let asked = client.forms.len();
+    assert_eq!(client.run("go").status(), "completed");
+    assert_eq!(client.forms.len(), asked, "{:?}", client.forms);
+}
+
 #[test]
 fn what_a_server_of_a_step_asks_is_relayed_like_any_question() {
     let desk = InboxView::with(&[("go", "\nsteps:\n  - { name: call, tool: own.ask }")]);
