@@ -127,7 +127,7 @@ class Memory:
         return Mapping({"matches": [], "has_known_issues": False})
 
     def learn_tool_fix(self, tool_name, error_pattern, root_cause, fix_description):
-        self.fixes.append([tool_name, error_pattern])
+        self.fixes.append([tool_name, error_pattern, root_cause, fix_description])
         return True
 
     # As tools.
@@ -155,13 +155,13 @@ MODULES = ("re", "datetime", "json")
 NAMES = ("open", "Path", "os", "eval", "exec", "load_config", "parsers")
 
 
-def is_pure(tree):
+def is_pure(tree, given):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import) and any(a.name not in MODULES for a in node.names):
             return False
         if isinstance(node, ast.ImportFrom) and node.module not in MODULES:
             return False
-        if isinstance(node, ast.Name) and node.id in NAMES:
+        if isinstance(node, ast.Name) and node.id in NAMES and node.id not in given:
             return False
     return True
 
@@ -182,7 +182,7 @@ for work in json.load(sys.stdin):
             getattr(memory, work["tool"])(**work["args"])
         else:
             tree = ast.parse(work["code"])
-            if not is_pure(tree):
+            if not is_pure(tree, work["context"]):
                 answers.append({"ok": False, "why": "it is not pure"})
                 continue
             names = {name: wrap(value) for name, value in work["context"].items()}
