@@ -1,7 +1,7 @@
 // Every kind of question is answered on its card: options, a list, a text, a secret, a typed word, a one-time
 // code, a failed step with changes; one is remembered, one expires, one is held.
 
-import { assert, settled, test, until } from "./harness.mjs";
+import { assert, settled, test, until, visit } from "./harness.mjs";
 
 const SKILLS = {
   kinds: `
@@ -31,6 +31,14 @@ name: secretive
 steps:
   - name: password
     input: { title: Password, message: Which password?, secret: true }
+`,
+  failing: `
+name: failing
+steps:
+  - name: push
+    command: ./flaky
+    args: [third]
+    on_error: { ask: { remember: true } }
 `,
   expiring: `
 name: expiring
@@ -87,6 +95,31 @@ for (const size of ["desktop", "phone"]) await test(SKILLS, async (here) => {
   assert.match(diff, /added: .*second/);
   await card.getByRole("button", { name: "Retry with these changes" }).click();
   await until(async () => JSON.parse(await here.aye("show", run, "--json")).status === "completed", "the run has completed");
+
+  // The answer about a failed step is remembered as far as the person says, and given to the next run.
+  const failing = await here.start("failing");
+  await card.getByLabel("Remember").waitFor();
+  await settled(page);
+  assert.deepEqual(
+    await card.getByLabel("Remember").locator("option").evaluateAll((all) => all.map((one) => one.value)),
+    ["", "error", "step", "skill", "always"],
+  );
+  await card.getByLabel("Remember").selectOption("error");
+  await card.getByText("for 30 days to this error of this step").waitFor();
+  await card.locator("[data-choice=skip]").click();
+  await page.locator(".card.done", { hasText: "remembered (error)" }).waitFor();
+  const end = async (run) => JSON.parse(await here.aye("show", run, "--json"));
+  await until(async () => (await end(failing)).status === "completed", "the run has completed");
+  const again = await here.start("failing");
+  await until(async () => (await end(again)).status === "completed", "memory has answered");
+  assert.deepEqual((await end(again)).decisions.map((one) => one.prompter), ["memory"]);
+  // The run says so: what was recalled, from which run, who said it, and how it is taken back.
+  await visit(page, `runs/${again}`);
+  const used = page.getByRole("region", { name: "Memory" });
+  await used.getByText(`recalled preference at push: `).waitFor();
+  const said = await used.textContent();
+  for (const part of [failing, "ann", "aye memory forget pref-"]) assert.ok(said.includes(part), `${part}: ${said}`);
+  await visit(page, "inbox");
 
   // A secret is not shown, neither while it is typed nor afterwards.
   await here.start("secretive");

@@ -221,6 +221,23 @@ fn stats_count_questions_week_by_week() {
     assert_eq!(numbers.map(|number| number.as_u64().unwrap()), [2, 4, 0, 4, 0]);
     let shown = place.aye(&["memory", "stats"]).ok().stdout;
     assert!(shown.contains("████"), "{shown}");
+    // What memory answers is a question, and nobody was asked.
+    place.write(
+        "skills/again.yaml",
+        "name: again\nsteps:\n  - { name: gate, confirm: { message: Again?, remember: true } }\n",
+    );
+    assert_eq!(place.aye(&["run", "again", "--no-input"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let question = inbox[0]["question"].as_str().unwrap().to_owned();
+    place.aye(&["answer", &question, "proceed", "--remember", "step", "--resume"]).ok();
+    for _ in 0..2 {
+        place.aye(&["run", "again", "--no-input"]).ok();
+    }
+    let stats = place.aye(&["memory", "stats", "--json"]).ok().json();
+    let weeks = stats["weeks"].as_array().unwrap();
+    let sum = |key: &str| weeks.iter().map(|week| week[key].as_u64().unwrap()).sum::<u64>();
+    let sums = ["runs", "questions", "by_memory", "asked"].map(sum);
+    assert_eq!(sums, [5, 7, 2, 5], "{stats}");
     let plain = place.aye(&["memory", "stats", "--plain"]).ok().stdout;
     assert!(plain.contains("####"), "{plain}");
 }

@@ -221,7 +221,7 @@ fn secrets_are_masked_before_they_are_written() {
 }
 
 #[test]
-fn a_hundred_processes_write_at_once_and_killed_ones_neither_lose_nor_double() {
+fn ten_processes_at_a_time_write_and_killed_ones_neither_lose_nor_double() {
     const MANY: usize = 100;
     let place = Place::new();
     place.write(
@@ -367,6 +367,48 @@ fn what_a_skill_wrote_is_listed_shown_and_forgotten() {
     assert_eq!(place.aye(&["memory", "forget", "state/zz"]).code, 3, "there is nothing left");
     place.aye(&["run", "one.yaml"]).ok();
     assert_eq!(plain(&place, "zz"), json!({ "list": ["a line"] }));
+}
+
+/// What people work on: issues and merge requests come, change and go.
+#[test]
+fn current_work_is_added_to_changed_and_removed() {
+    let place = Place::new();
+    place.write("aye.toml", "");
+    place.aye(&["trust", "--yes"]).ok();
+    let value = |code: &str| {
+        skill(&place, "one", code);
+        place.aye(&["run", "one.yaml"]).ok();
+        let shown = place.aye(&["show", "last", "--json"]).ok().json();
+        let events = shown["events"].as_array().unwrap();
+        let done = events.iter().find(|event| event["type"] == "step_completed").unwrap();
+        done["value"].clone()
+    };
+    let seen = value(
+        "memory.add_active_issue('AB-1', 'Fix it')\n\
+         memory.add_active_issue('AB-2', 'Try it')\n\
+         memory.add_open_mr(1403, 'shop', 'Fix it', 'https://x/1403')\n\
+         memory.add_open_mr(1404, 'shop', 'Try it', 'https://x/1404', pipeline_status='failed', needs_review=False)\n\
+         result = [mr['id'] for mr in memory.get_open_mrs()]\n",
+    );
+    assert_eq!(seen, json!([1403, 1404]));
+    let mrs = plain(&place, "current_work")["open_mrs"].clone();
+    let status = |at: usize| [&mrs[at]["pipeline_status"], &mrs[at]["needs_review"]];
+    assert_eq!(status(0), [&json!("pending"), &json!(true)], "{mrs}");
+    assert_eq!(status(1), [&json!("failed"), &json!(false)], "{mrs}");
+    // The next run sees them; one that is added again is the same one, changed.
+    let seen = value(
+        "before = [memory.remove_active_issue('AB-1'), memory.remove_active_issue('AB-9')]\n\
+         gone = [memory.remove_open_mr(1403), memory.remove_open_mr('1499')]\n\
+         memory.add_open_mr(1404, 'shop', 'Tried it', 'https://x/1404')\n\
+         result = [before, gone, len(memory.get_open_mrs())]\n",
+    );
+    assert_eq!(seen, json!([[true, false], [true, false], 1]));
+    let work = plain(&place, "current_work");
+    let keys = |list: &str, key: &str| -> Vec<Value> {
+        work[list].as_array().unwrap().iter().map(|one| one[key].clone()).collect()
+    };
+    assert_eq!(keys("active_issues", "key"), ["AB-2"]);
+    assert_eq!(keys("open_mrs", "title"), ["Tried it"]);
 }
 
 /// Names of the original system that no skill of the corpus calls, and what they do.
