@@ -41,5 +41,5 @@ pub use render::{
 };
 pub use scope::{BUILT_IN, Elsewhere, Expressions, MEMORY, MEMORY_ERROR, Names, Scope, World};
 pub(crate) use shell::legible;
-pub use shell::{Script, Verbatim, shell_script};
+pub use shell::{Script, VALUE_PREFIX, Verbatim, shell_script};
 pub use unknown_word::{UnknownWord, unknown_word_in, unknown_word_in_condition};

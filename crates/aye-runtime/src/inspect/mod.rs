@@ -4,12 +4,16 @@
 //! | concern | file |
 //! |---|---|
 //! | which files a command line names | `program` |
+//! | which a shell script names | `script` |
+//! | what a word may be | `word` |
 //! | what is in a file | `contents` |
 //!
 //! Touches files, for reading. The facts go back to the machine, which binds a yes to them.
 
 mod contents;
 mod program;
+mod script;
+mod word;
 
 pub use contents::Contents;
 pub use program::Invocation;

@@ -7,48 +7,16 @@ use aye_core::facts::{Fact, FactKind};
 use aye_process::Spec;
 
 use super::contents::{Contents, Found};
+use super::script::{Script, plain_path};
+use super::word::{Role, Word, base_name, is_shell};
 
 /// The largest argument whose contents count.
 const LARGEST: u64 = 1024 * 1024;
 /// How many words of a command line are looked at.
 const MOST_WORDS: usize = 4096;
+/// How many names stand in a note.
+const MOST_NAMES: usize = 5;
 
-/// Programs that run the file they are given.
-const INTERPRETERS: [&str; 31] = [
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "ksh",
-    "ash",
-    "fish",
-    "python",
-    "python2",
-    "python3",
-    "pypy3",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "ruby",
-    "perl",
-    "php",
-    "lua",
-    "Rscript",
-    "pwsh",
-    "tclsh",
-    "osascript",
-    "psql",
-    "uv",
-    "tsx",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "ansible-playbook",
-];
-/// Those whose `-c` is followed by a script.
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 /// Programs that do what a file says which no argument names.
 const READERS: [(&str, &str); 9] = [
     ("make", "Makefile"),
@@ -79,46 +47,47 @@ impl Invocation<'_> {
         let mut facts = vec![Fact::new(FactKind::Directory, None, &real(cwd))];
         let (program, is_script) = self.program(contents, now);
         facts.push(program);
-        let words = self.words();
+        let line = self.line();
         let mut notes: Vec<String> = Vec::new();
         if is_script {
             let name = self.spec.program.to_string_lossy();
             notes.push(format!("files that `{name}` reads, imports or starts"));
         }
         let mut seen: Vec<PathBuf> = Vec::new();
+        let mut data: Vec<String> = Vec::new();
         let workspace = self.workspace.canonicalize();
-        if words.len() > MOST_WORDS {
+        if line.words.len() > MOST_WORDS {
             notes.push(format!("files that words after the first {MOST_WORDS} name"));
         }
-        for Word { text, role } in words.into_iter().take(MOST_WORDS) {
-            let Ok(path) = cwd.join(&text).canonicalize() else { continue };
+        for (word, name) in line.names() {
+            let Ok(path) = cwd.join(&name).canonicalize() else { continue };
             if seen.contains(&path) {
                 continue;
             }
             let Some(found) = Found::open(&path) else { continue };
-            if !workspace.as_ref().is_ok_and(|workspace| path.starts_with(workspace)) {
-                if role == Role::Script || found.is_script() {
-                    seen.push(path);
-                    notes.push(format!("the contents of `{text}`, which is not in the workspace"));
-                }
-                continue;
-            }
-            if role == Role::Plain && !found.is_executable() && !found.is_script() {
-                continue;
-            }
             seen.push(path.clone());
-            if found.metadata.len() > LARGEST {
-                notes.push(format!("the contents of `{text}`, which is larger than 1 MiB"));
-                continue;
+            let is_here = workspace.as_ref().is_ok_and(|workspace| path.starts_with(workspace));
+            let is_run = match is_here {
+                true => word.role != Role::Plain || found.is_executable() || found.is_script(),
+                false => word.role == Role::Script || found.is_script(),
+            };
+            if !is_run {
+                data.push(name);
+            } else if !is_here {
+                notes.push(format!("the contents of `{name}`, which is not in the workspace"));
+            } else if found.metadata.len() > LARGEST {
+                notes.push(format!("the contents of `{name}`, which is larger than 1 MiB"));
+            } else {
+                notes.push(format!("files that `{name}` reads, imports or starts"));
+                let fact = Fact::new(FactKind::File, Some(&name), &path.to_string_lossy());
+                facts.push(match contents.digest(found, now) {
+                    Some(digest) => fact.with_digest(digest),
+                    None => fact,
+                });
             }
-            notes.push(format!("files that `{text}` reads, imports or starts"));
-            let fact = Fact::new(FactKind::File, Some(&text), &path.to_string_lossy());
-            facts.push(match contents.digest(found, now) {
-                Some(digest) => fact.with_digest(digest),
-                None => fact,
-            });
         }
-        notes.extend(self.notes());
+        notes.extend(list("the contents of", &data));
+        notes.extend(line.notes());
         facts.extend(notes.iter().map(|note| Fact::new(FactKind::NotCovered, None, note)));
         facts
     }
@@ -138,54 +107,87 @@ impl Invocation<'_> {
         (fact, is_script)
     }
 
-    fn argv(&self) -> Vec<String> {
-        let all = std::iter::once(&self.spec.program).chain(&self.spec.args);
-        all.map(|word| word.to_string_lossy().into_owned()).collect()
-    }
-
     /// Everything that may name a file.
-    fn words(&self) -> Vec<Word> {
-        let argv = self.argv();
-        let mut words = Vec::new();
-        let mut after = Role::Plain;
+    fn line(&self) -> Line {
+        let all = std::iter::once(&self.spec.program).chain(&self.spec.args);
+        let argv: Vec<String> = all.map(|word| word.to_string_lossy().into_owned()).collect();
+        let value = |name: &str| {
+            let mut set = self.spec.env.iter().rev();
+            let (_, value) = set.find(|(one, _)| one == name)?;
+            value.as_ref().map(|value| value.to_string_lossy().into_owned())
+        };
+        let mut line = Line { has_secrets: self.has_secrets, ..Line::default() };
+        let mut role = Role::Plain;
         for (at, text) in argv.iter().enumerate() {
             if is_shell_script(&argv, at) {
-                let parts =
-                    text.split(|c: char| c.is_whitespace() || ";|&()<>\"'`$={}".contains(c));
-                let mut after = Role::Plain;
-                for part in parts.filter(|part| !part.is_empty()) {
-                    words.push(Word { text: part.to_owned(), role: after });
-                    after = after.next(part);
-                }
+                line.add(Script::read(text, MOST_WORDS, &value));
                 continue;
             }
-            if at > 0 {
-                words.push(Word { text: text.clone(), role: after });
-                if let Some((_, value)) = text.split_once('=') {
-                    words.push(Word { text: value.to_owned(), role: after });
-                }
+            let word =
+                |text: &str| Word { text: text.to_owned(), role, starts: true, in_script: false };
+            line.words.push(word(text));
+            if let Some((_, value)) = text.split_once('=').filter(|_| at > 0) {
+                line.words.push(word(value));
             }
-            after = after.next(text);
+            role = role.next(text);
         }
-        words
+        line
+    }
+}
+
+/// The words of a command line and of the scripts in it.
+#[derive(Default)]
+struct Line {
+    /// The first one is the program.
+    words: Vec<Word>,
+    /// Where a script may go.
+    places: Vec<PathBuf>,
+    /// What only the shell knows.
+    unknown: Vec<String>,
+    has_script: bool,
+    has_secrets: bool,
+}
+
+impl Line {
+    fn add(&mut self, script: Script) {
+        let Script { words, places, unknown, has_secrets, .. } = script;
+        self.words.extend(words);
+        self.places.extend(places);
+        self.unknown.extend(unknown);
+        self.has_secrets |= has_secrets;
+        self.has_script = true;
+    }
+
+    /// Words that may be files, with the path from where the program starts.
+    fn names(&self) -> impl Iterator<Item = (&Word, String)> {
+        self.words.iter().skip(1).take(MOST_WORDS).flat_map(|word| {
+            let places = self.places.iter().filter(|_| word.in_script);
+            let elsewhere = places.map(|place| plain_path(place, &word.text));
+            std::iter::once(word.text.clone()).chain(elsewhere).map(move |name| (word, name))
+        })
     }
 
     /// What decides as well and is not looked at.
     fn notes(&self) -> Vec<String> {
-        let argv = self.argv();
-        let mut notes = Vec::new();
-        for (at, word) in argv.iter().enumerate() {
-            let reader = READERS.iter().find(|(program, _)| base_name(word) == *program);
+        let mut notes: Vec<String> =
+            list("files that the script names only when it runs:", &self.unknown)
+                .into_iter()
+                .collect();
+        for word in self.words.iter().filter(|word| word.starts) {
+            let reader = READERS.iter().find(|(program, _)| base_name(&word.text) == *program);
             if let Some((program, file)) = reader {
                 notes.push(format!("the {file} that `{program}` reads"));
             }
-            let before = &argv[..at];
-            if word == "-m" && before.iter().any(|word| base_name(word).starts_with("python")) {
-                notes.push("the module that `-m` names".to_owned());
-            }
-            if is_shell_script(&argv, at) {
-                notes.push("programs that the script finds in `PATH`".to_owned());
-            }
+        }
+        let python = |word: &Word| base_name(&word.text).starts_with("python");
+        let module = |(at, word): (usize, &Word)| {
+            word.text == "-m" && word.role != Role::Plain && self.words[..at].iter().any(python)
+        };
+        if self.words.iter().enumerate().any(module) {
+            notes.push("the module that `-m` names".to_owned());
+        }
+        if self.has_script {
+            notes.push("programs that the script finds in `PATH`".to_owned());
         }
         if self.has_secrets {
             notes.push("files that an argument with a secret in it names".to_owned());
@@ -194,32 +196,15 @@ impl Invocation<'_> {
     }
 }
 
-/// A word of a command line.
-struct Word {
-    text: String,
-    role: Role,
-}
-
-/// What a word may be, by those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Anything.
-    Plain,
-    /// The file that an interpreter runs: the first word after it, options apart.
-    Script,
-    /// A later word after an interpreter.
-    Argument,
-}
-
-impl Role {
-    /// The role of the word after this one.
-    fn next(self, word: &str) -> Self {
-        match self {
-            _ if is_one_of(word, &INTERPRETERS) => Self::Script,
-            Self::Script if !word.starts_with('-') => Self::Argument,
-            role => role,
-        }
-    }
+/// One note about some names, if there are any.
+fn list(what: &str, names: &[String]) -> Option<String> {
+    let shown: Vec<String> =
+        names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MOST_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!shown.is_empty()).then(|| format!("{what} {}{more}", shown.join(", ")))
 }
 
 /// Whether this argument is a script that a shell runs: `sh -c SCRIPT`,
@@ -232,18 +217,7 @@ fn is_shell_script(argv: &[String], at: usize) -> bool {
     options > 0
         && !argv[at].starts_with('-')
         && argv[at - options..at].iter().any(|word| has_c(&word))
-        && before.iter().any(|word| is_one_of(word, &SHELLS))
-}
-
-fn base_name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
-}
-
-fn is_one_of(word: &str, programs: &[&str]) -> bool {
-    // `python3.12` is Python.
-    let name = base_name(word);
-    let name = name.split_once('.').map_or(name, |(name, _)| name);
-    programs.contains(&name)
+        && before.iter().any(|word| is_shell(word))
 }
 
 /// A path without links.
@@ -262,14 +236,22 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let workspace = place.path().join("work");
         std::fs::create_dir(&workspace).expect("made");
-        for file in ["work/x.sh", "outside.sh"] {
-            std::fs::write(place.path().join(file), "#!/bin/sh\ntrue\n").expect("written");
+        std::fs::create_dir(workspace.join("sub")).expect("made");
+        for file in ["work/x.sh", "outside.sh", "work/sub/y.sh", "work/my z.sh"] {
+            let path = place.path().join(file);
+            std::fs::write(&path, "#!/bin/sh\ntrue\n").expect("written");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(path, mode).expect("executable");
         }
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(workspace.join("x.sh"), mode).expect("executable");
-        std::fs::write(workspace.join("data.txt"), "data").expect("written");
+        for file in ["data.txt", "sub/plain"] {
+            std::fs::write(workspace.join(file), "data").expect("written");
+        }
+        let large = std::fs::File::create(workspace.join("large")).expect("made");
+        large.set_len(LARGEST + 1).expect("long");
         let mut spec = Spec::new(argv[0]);
         spec.args = argv[1..].iter().map(Into::into).collect();
+        let values = [("AYE_V1", "x.sh"), ("AYE_V2", "sub"), ("AYE_V3", "my z.sh")];
+        spec.env = values.map(|(name, value)| (name.into(), Some(value.into()))).into();
         spec.cwd = Some(workspace.clone());
         let invocation = Invocation { spec: &spec, has_secrets: false, workspace: &workspace };
         let facts = invocation.facts(&mut Contents::default(), SystemTime::now());
@@ -302,8 +284,98 @@ mod tests {
             // As the program it counts anyway.
             assert!(named || argv.len() == 1, "{argv:?}: {files:?}");
         }
-        let (files, _) = looked_at(&["cat", "data.txt"]);
-        assert!(files.is_empty(), "data decides nothing: {files:?}");
+        let (files, notes) = looked_at(&["cat", "data.txt"]);
+        assert!(files.is_empty(), "data is listed alone: {files:?}");
+        assert_eq!(notes, ["the contents of `data.txt`"]);
+        let (_, notes) = looked_at(&["sh", "-c", "echo git commit -m x > data.txt"]);
+        assert_eq!(notes, ["programs that the script finds in `PATH`"], "it is written to");
+    }
+
+    /// What `sh -c` means.
+    fn script(text: &str) -> (Vec<String>, Vec<String>) {
+        looked_at(&["sh", "-c", text])
+    }
+
+    #[test]
+    fn values_of_a_script_are_in_their_place() {
+        for (text, name) in [
+            (r#"./"${AYE_V1}""#, "./x.sh"),
+            (r#"sh "${AYE_V1}" now"#, "x.sh"),
+            (r#""./${AYE_V1}""#, "./x.sh"),
+            (r#"'./'"${AYE_V1}"''"#, "./x.sh"),
+            (r#"echo $(./"${AYE_V1}")"#, "./x.sh"),
+            (r#"./"${AYE_V3}""#, "./my z.sh"),
+            ("./'my z'.sh", "./my z.sh"),
+            (r"./my\ z.sh", "./my z.sh"),
+            (r#""${AYE_V2}"/y.sh"#, "sub/y.sh"),
+            ("bash -c './x.sh && true'", "./x.sh"),
+            ("sh <<'END'\n./x.sh\nEND\n", "./x.sh"),
+            ("true # don't\n./x.sh", "./x.sh"),
+            ("psql --file=./data.txt", "./data.txt"),
+        ] {
+            let (files, notes) = script(text);
+            assert_eq!(files, [name], "{text}: {notes:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_followed_to_where_it_goes() {
+        for text in [
+            "cd sub && ./y.sh",
+            "cd -- sub; sh y.sh",
+            "(cd sub && ./y.sh)",
+            "pushd sub\n./y.sh",
+            r#"cd "${AYE_V2}" && ./y.sh"#,
+            r#"cd "./${AYE_V2}" || exit 1; ./y.sh"#,
+            "cd . && cd sub && ./y.sh",
+            "if cd sub; then ./y.sh; fi",
+            "bash -ec 'cd sub && ./y.sh'",
+        ] {
+            let (files, notes) = script(text);
+            assert_eq!(files, ["sub/y.sh"], "{text}: {notes:?}");
+        }
+        // Both may be meant.
+        let (files, _) = script("(cd sub && ./y.sh); ./x.sh");
+        assert_eq!(files, ["sub/y.sh", "./x.sh"]);
+    }
+
+    #[test]
+    fn what_only_the_shell_knows_is_named() {
+        let note = "files that the script names only when it runs: ";
+        for (text, names) in [
+            ("./$f", "`./$f`"),
+            ("f=x.sh; sh \"$f\"", "`$f`"),
+            ("for f in *.sh; do sh \"$f\"; done", "`$f`"),
+            ("sh *.sh", "`*.sh`"),
+            ("env A=1 ./\"$f\"", "`./$f`"),
+            (". \"$HOME/env\"", "`$HOME/env`"),
+            ("$(which x) now", "`$(…)`"),
+            ("`which x` now", "`$(…)`"),
+            ("~/bin/x", "`~/bin/x`"),
+            ("cd \"$d\" && ./y.sh", "`cd $d`"),
+            ("cd && ./y.sh", "`cd`"),
+            ("eval \"$x\"", "`$x`"),
+            ("bash -c \"./$f\"", "`./$f`"),
+        ] {
+            let (_, notes) = script(text);
+            assert!(notes.contains(&format!("{note}{names}")), "{text}: {notes:?}");
+        }
+        for text in [
+            "echo \"$x\"",
+            "printf %s \"$TARGET\" > env.txt; cat > stdin.txt",
+            "case $1 in *.sh) true;; *) false;; esac",
+            "x=$(date); export x",
+            "cat <<END\n$x\nEND\ntrue",
+            "echo 'cd $x'",
+            "test -n \"$x\" || exit 2 2>&1",
+            "echo $((1 << 2))",
+        ] {
+            let (_, notes) = script(text);
+            assert_eq!(notes, ["programs that the script finds in `PATH`"], "{text}");
+        }
+        // One that was not told is a secret.
+        let (_, notes) = script(r#"./"${AYE_V4}""#);
+        assert!(notes.iter().any(|note| note.contains("with a secret in it")), "{notes:?}");
     }
 
     #[test]
@@ -328,6 +400,12 @@ mod tests {
             (&["bash", "-ec", "./x.sh"], "programs that the script finds in `PATH`"),
             (&["make", "deploy"], "the Makefile that `make` reads"),
             (&["python3", "-m", "deploy"], "the module that `-m` names"),
+            (&["sh", "-c", "cd sub && make deploy"], "the Makefile that `make` reads"),
+            (&["sh", "-c", "python3 -m deploy"], "the module that `-m` names"),
+            (&["sh", "large"], "the contents of `large`, which is larger than 1 MiB"),
+            (&["kubectl", "-f", "data.txt", "--x=sub/plain"], "of `data.txt`, `sub/plain`"),
+            (&["sh", "-c", "cd sub; kubectl apply -f plain"], "the contents of `sub/plain`"),
+            (&["sh", "-c", "true < data.txt"], "the contents of `data.txt`"),
         ] {
             let (_, notes) = looked_at(argv);
             assert!(notes.iter().any(|one| one.contains(note)), "{argv:?}: {notes:?}");

@@ -33,8 +33,9 @@ use pieces::{Piece, pieces};
 use place::{Bit, Placed};
 use reader::Reader;
 
-/// What the names of the variables begin with; a number follows.
-const PREFIX: &str = "AYE_V";
+/// What the names of the variables begin with that hold the values of a script; a number
+/// follows.
+pub const VALUE_PREFIX: &str = "AYE_V";
 
 /// What `{{ x | safe }}` may put into a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error_code::ErrorCode;
 use crate::text::TextError;
 
-use super::PREFIX;
+use super::VALUE_PREFIX;
 use super::pieces::{Piece, quote_all};
 use super::word::legible;
 
@@ -146,7 +146,7 @@ impl Placed {
     /// The name of the variable that holds this value.
     fn variable(&mut self, value: &str) -> Result<String, TextError> {
         if let Some(index) = self.known.get(value) {
-            return Ok(format!("{PREFIX}{index}"));
+            return Ok(format!("{VALUE_PREFIX}{index}"));
         }
         if value.contains('\0') {
             return Err(TextError {
@@ -155,7 +155,7 @@ impl Placed {
             });
         }
         let index = self.values.len() + 1;
-        self.total += value.len() + PREFIX.len() + 8;
+        self.total += value.len() + VALUE_PREFIX.len() + 8;
         let too_much = if index > MAX_VALUES {
             Some(format!("the script uses more than {MAX_VALUES} values"))
         } else if value.len() > MAX_VALUE {
@@ -172,7 +172,7 @@ impl Placed {
                 ..TextError::new(message)
             });
         }
-        let name = format!("{PREFIX}{index}");
+        let name = format!("{VALUE_PREFIX}{index}");
         self.values.push((name.clone(), value.to_owned()));
         self.known.insert(value.to_owned(), index);
         Ok(name)

@@ -95,6 +95,51 @@ fn a_script_that_a_shell_step_starts() {
 }
 
 #[test]
+fn a_script_that_a_shell_step_names_with_a_value() {
+    for shell in ["./{{ inputs.f }}", "sh {{ inputs.f }}", "'./'\"{{ inputs.f }}\""] {
+        let place = Place::new();
+        program(&place, "deploy", SCRIPT);
+        let inputs = "inputs: [{ name: f, default: deploy }]\nsteps:";
+        let skill = gated(&format!("shell: |\n      {shell}")).replacen("steps:", inputs, 1);
+        let ran = yes_after(&place, &skill, || program(&place, "deploy", OTHER));
+        asks_again(&place, &ran, "deploy");
+    }
+}
+
+#[test]
+fn a_script_in_a_directory_that_a_shell_step_enters() {
+    for shell in ["cd sub && ./deploy", "(cd {{ inputs.d }}; sh deploy)"] {
+        let place = Place::new();
+        std::fs::create_dir(place.work().join("sub")).unwrap();
+        let script = |text: &str| program(&place, "sub/deploy", &text.replace(" ran", " ../ran"));
+        script(SCRIPT);
+        let inputs = "inputs: [{ name: d, default: sub }]\nsteps:";
+        let skill = gated(&format!("shell: '{shell}'")).replacen("steps:", inputs, 1);
+        let ran = yes_after(&place, &skill, || script(OTHER));
+        asks_again(&place, &ran, "sub/deploy");
+    }
+}
+
+/// What only the shell knows, and data that arguments name, is listed at the question.
+#[test]
+fn what_a_command_line_names_and_a_yes_does_not_cover_is_listed() {
+    let place = Place::new();
+    program(&place, "deploy", SCRIPT);
+    place.write("site.yaml", "replicas: 1\n");
+    for (step, note) in [
+        ("shell: 'f=deploy; ./$f'", "files that the script names only when it runs: `./$f`"),
+        ("command: cat\n    args: [-n, site.yaml]", "the contents of `site.yaml`"),
+        ("shell: 'cat --number site.yaml'", "the contents of `site.yaml`"),
+    ] {
+        place.write("s.yaml", &gated(step));
+        assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+        let listed = &open(&place)["details"]["not_covered"];
+        assert!(listed.as_array().unwrap().contains(&note.into()), "{step}: {listed}");
+        answer(&place, "no");
+    }
+}
+
+#[test]
 fn a_link_to_the_program() {
     let place = Place::new();
     program(&place, "one", SCRIPT);
@@ -179,6 +224,25 @@ fn the_definition_of_a_tool_and_its_program() {
         });
         asks_again(&place, &ran, if change == "program" { "program" } else { "tool" });
     }
+}
+
+#[test]
+fn how_the_server_of_a_tool_is_started() {
+    let place = Place::new();
+    let server = |name: &str| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tools/server.sh");
+        let text = format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}, \"{name}\"]\n");
+        place.write("aye.toml", &format!("{text}legacy = true\n"));
+        place.aye(&["tools", "trust", "--yes"]).ok();
+    };
+    server("one");
+    let ran = yes_after(&place, &gated("tool: own.fine"), || server("two"));
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(!place.work().join("two.pid").exists(), "it was not started");
+    let changed = open(&place)["details"]["changed"].to_string();
+    assert!(changed.contains("tool") && changed.contains("two"), "{changed}");
+    answer(&place, "yes");
+    place.aye(&["resume", "last"]).ok();
 }
 
 #[test]
@@ -305,6 +369,38 @@ fn what_decides_is_shown_wherever_an_answer_is_offered() {
         let changed = text.split_once("Changed since the last yes:\n").map(|(_, after)| after);
         let line = changed.and_then(|after| after.lines().next()).unwrap_or_default();
         assert!(line.contains("program: ") && line.contains(" -> "), "{text}");
+    }
+}
+
+/// A name that leads elsewhere, and what a tool is, stand in the question itself.
+#[test]
+fn a_program_that_is_not_what_the_command_says_is_shown() {
+    let place = Place::new();
+    program(&place, "real", SCRIPT);
+    symlink("real", place.work().join("deploy")).unwrap();
+    place.write("aye.toml", "[tools.ship]\ncommand = [\"./real\", \"--all\"]\n");
+    place.aye(&["trust", "--yes"]);
+    for (step, line) in [
+        ("command: ./deploy", Some(("\n  program: ", "/work/real (sha256 "))),
+        ("tool: ship", Some(("\n  tool: ", "./real --all (sha256 "))),
+        ("command: ./real", None),
+    ] {
+        place.write("s.yaml", &gated(step));
+        let paused = place.aye(&["run", "s.yaml"]).all();
+        for text in [paused, place.aye(&["inbox"]).ok().stdout] {
+            match line {
+                Some((what, value)) => {
+                    let line = text.split_once(what).map(|(_, line)| line);
+                    let line = line.and_then(|line| line.lines().next());
+                    assert!(line.is_some_and(|line| line.contains(value)), "{what} in {text}");
+                }
+                None => assert!(!text.contains("program: "), "{text}"),
+            }
+            assert!(text.contains("act` shows the rest\n"), "{text}");
+        }
+        let all = place.aye(&["show", "last", "act"]).ok().stdout;
+        assert!(all.contains("covers: machine: ") && all.contains("covers: program: "), "{all}");
+        answer(&place, "no");
     }
 }
 

@@ -124,6 +124,22 @@ fn not_through_the_contents_of_a_script() {
 }
 
 #[test]
+fn not_through_a_script_that_a_shell_step_names() {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("sub")).unwrap();
+    let script = |text: &str| {
+        let path = place.write("sub/stage", text);
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+    };
+    script("#!/bin/sh\ntrue\n");
+    place.write("s.yaml", &gated("shell: 'cd sub && ./{{ inputs.target }}'"));
+    assert_eq!(after_a_yes(&place, &[]), 0);
+    script("#!/bin/sh\n: other\n");
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}
+
+#[test]
 fn not_through_a_later_step_that_uses_the_answer() {
     let place = Place::new();
     place.write(
