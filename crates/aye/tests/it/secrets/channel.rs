@@ -365,3 +365,22 @@ fn a_code_is_not_in_the_mailbox() {
     assert!(place.work().join("acted").exists());
     silent(&files(&place.home()), &[code, "918273".to_owned()]);
 }
+
+/// Who answers checks it then, and passes on that it was right.
+#[test]
+fn a_code_without_a_driver_is_in_no_file() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: a, command: touch, args: [acted], confirmation: { message: 'Really?', reauth: true, timeout: 0 } }\n",
+    );
+    crate::cli::auth::set_up(&place);
+    assert_eq!(place.aye(&["run", "s.yaml", "--no-input"]).code, 6);
+    let id = question(&place);
+    let code = crate::cli::auth::code(&place, 0);
+    place.aye(&["answer", &id, "proceed", "--code", &code, "--no-input"]).ok();
+    silent(&files(&place.home()), std::slice::from_ref(&code));
+    place.aye(&["resume", "last", "--no-input"]).ok();
+    assert!(place.work().join("acted").exists());
+    silent(&files(&place.home()), &[code]);
+}

@@ -14,6 +14,8 @@ const NAMED: &str = "from-the-skills-own-env";
 
 /// Seven characters: too short to be masked for the name of its variable.
 const SHORT: &str = "seven-7";
+/// Eight are enough.
+const ENOUGH: &str = "eight-88";
 
 /// A text as the encoders write it that programs use: each of them is listed in
 /// `docs/reference/skills.md`. The step prints all, the test looks for all.
@@ -63,8 +65,8 @@ steps:
         printf '%s' "$v" | cut -c1-7 | tr -d '\n'; sleep 0.05; printf '\033[32m'; printf '%s\n' "$v" | cut -c8-
       done
   - name: named
-    shell: 'printf "%s\n" "$DEPLOY_TOKEN" "$SHORT_TOKEN"; printf %s "$DEPLOY_TOKEN" | base64'
-    env: { DEPLOY_TOKEN: "NAMED", SHORT_TOKEN: "SHORT", KEY_FILE: /etc/hostname }
+    shell: 'printf "%s\n" "$DEPLOY_TOKEN" "$SHORT_TOKEN" "$OTHER_TOKEN"; printf %s "$DEPLOY_TOKEN" | base64'
+    env: { DEPLOY_TOKEN: "NAMED", SHORT_TOKEN: "SHORT", OTHER_TOKEN: "ENOUGH", KEY_FILE: /etc/hostname }
   - name: encoded
     python: true
     compute: |ENCODE
@@ -90,10 +92,8 @@ outputs:
 
 fn place() -> Place {
     let place = Place::new();
-    place.write(
-        "leaky.yaml",
-        &LEAKY.replace("NAMED", NAMED).replace("\"SHORT\"", SHORT).replace("ENCODE", ENCODE),
-    );
+    let skill = LEAKY.replace("NAMED", NAMED).replace("\"SHORT\"", SHORT);
+    place.write("leaky.yaml", &skill.replace("ENOUGH", ENOUGH).replace("ENCODE", ENCODE));
     place
 }
 
@@ -131,14 +131,17 @@ fn encoded(text: &str) -> Vec<String> {
 #[test]
 fn a_secret_is_nowhere_in_any_form_that_is_listed() {
     let place = place();
-    let mut printed: BTreeMap<&str, String> = BTreeMap::new();
+    let mut printed: BTreeMap<String, String> = BTreeMap::new();
+    let mut print = |name: &str, text: String| {
+        assert!(printed.insert(name.to_owned(), text).is_none(), "`{name}` is looked at once");
+    };
     let dry = with_token(&place, &["run", "leaky.yaml", "--dry-run"]).ok();
     assert!(dry.stdout.contains("*** from environment variable `HIDDEN_SOURCE`"), "{}", dry.all());
-    printed.insert("dry run", dry.all());
+    print("dry run", dry.all());
     let started = with_token(&place, &["run", "leaky.yaml", "--detach", "-q"]).ok();
-    printed.insert("start", started.all());
+    print("start", started.all());
     let id = question(&place, "code");
-    printed.insert("answer", place.aye(&["answer", &id, ANSWER, "--no-input"]).ok().all());
+    print("answer", place.aye(&["answer", &id, ANSWER, "--no-input"]).ok().all());
     let sure = question(&place, "sure");
     // While the question is open and its driver lives: what everybody is told.
     silent(&files(&place.home()), &needles());
@@ -151,7 +154,7 @@ fn a_secret_is_nowhere_in_any_form_that_is_listed() {
         &["runs", "--json"],
         &["memory", "list", "--json"],
     ] {
-        printed.insert(args[args.len() - 1], place.aye(args).all());
+        print(&args.join(" "), place.aye(args).ok().all());
     }
     let told = mcp(&place, "inbox", "");
     let id = regex_lite::Regex::new(r#""execution_id":"([\w.~-]+)"#).unwrap();
@@ -161,29 +164,42 @@ fn a_secret_is_nowhere_in_any_form_that_is_listed() {
     let logs = mcp(&place, "skill_logs", &id);
     assert!(logs.contains("***"), "{logs}");
     for (name, text) in [("mcp inbox", told), ("mcp status", status), ("mcp logs", logs)] {
-        printed.insert(name, text);
+        print(name, text);
     }
-    printed.insert("yes", place.aye(&["answer", &sure, "yes", "--no-input"]).ok().all());
+    print("yes", place.aye(&["answer", &sure, "yes", "--no-input"]).ok().all());
     until("the end", || place.status() == "completed");
-    printed.insert("watch", place.aye(&["watch", "last", "--json"]).all());
-    printed.insert("audit", place.aye(&["audit"]).all());
+    print("watch", place.aye(&["watch", "last", "--json"]).all());
+    print("audit", place.aye(&["audit"]).all());
     let mut all = files(&place.home());
     all.extend(files(&place.work()).into_iter().filter(|(path, _)| !path.ends_with("leaky.yaml")));
     let texts = printed.iter().map(|(name, text)| (PathBuf::from(name), text.clone().into_bytes()));
     all.extend(texts);
+    // Each place holds something in which the secret was.
+    let holds = |name: &str, text: &[u8]| {
+        let mut files = all.iter().filter(|(path, _)| path.to_string_lossy().contains(name));
+        let found = files.any(|(_, bytes)| bytes.windows(text.len()).any(|part| part == text));
+        assert!(found, "`{}` in {name}", String::from_utf8_lossy(text));
+    };
+    for name in ["memory/failures.yaml", "journal.db", "show last --json", "logs last"] {
+        holds(name, b"*** was refused");
+    }
+    for name in ["inbox --json", "show last", "mcp inbox"] {
+        holds(name, b"Use *** and ***?");
+    }
     silent(&all, &needles());
     // What it shows with the colours taken out, as a person would read it.
     let logs: Vec<(PathBuf, Vec<u8>)> =
         all.iter().map(|(path, bytes)| (path.clone(), without_escapes(bytes))).collect();
     silent(&logs, &needles());
-    let logs = &printed["last"];
+    let logs = &printed["logs last"];
     assert!(logs.contains("***"), "{logs}");
     // The skill's own value is in the skill's text, and in nothing that was printed or logged.
     let named: Vec<(PathBuf, Vec<u8>)> = all
         .into_iter()
         .filter(|(path, _)| !path.to_string_lossy().contains("journal.db"))
         .collect();
-    silent(&named, &[NAMED.to_owned(), "ZnJvbS10aGUtc2tpbGxzLW93bi1lbn".to_owned()]);
+    let own = [NAMED, ENOUGH, "ZnJvbS10aGUtc2tpbGxzLW93bi1lbn"];
+    silent(&named, &own.map(str::to_owned));
     assert!(logs.contains(SHORT), "a value of seven characters is shown: {logs}");
 }
 
