@@ -1,5 +1,6 @@
 //! Questions as they are asked: what a prompter shows. `answer` has the answers as
-//! they are given, `answer_scope` how far one is remembered, `agreement` who has agreed.
+//! they are given, `answer_scope` how far one is remembered, `agreement` who has agreed,
+//! `reader` what of the facts goes without saying.
 //!
 //! Touches nothing. The machine poses them, prompters show them, and answers come back as
 //! requests.
@@ -13,10 +14,12 @@ use serde_json::Value;
 mod agreement;
 mod answer;
 mod answer_scope;
+mod reader;
 
 pub use agreement::{Agreement, Objection};
 pub use answer::{Answer, Channel, Edits, FixScope, Namespaces, Origin, Proof};
 pub use answer_scope::AnswerScope;
+pub use reader::Reader;
 
 use crate::facts::{Change, Fact, FactKind};
 use crate::id::QuestionId;

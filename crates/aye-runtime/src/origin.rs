@@ -34,10 +34,15 @@ pub fn require_person(
     }
 }
 
+/// The name of this machine.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// A run of this machine whose driver this process cannot see. It could be the
 /// run's own: its ancestors cannot be seen either.
 fn unseen(held: impl Fn() -> Result<Vec<Held>, StoreError>) -> Result<Option<RunId>, Error> {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host = host_name();
     let hidden = |held: &Held| {
         let holder = held.holder.as_ref().filter(|holder| holder.host == host);
         let pid = holder.and_then(|holder| i32::try_from(holder.pid).ok());

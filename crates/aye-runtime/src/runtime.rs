@@ -258,10 +258,9 @@ impl Runtime {
 
     /// Who we are.
     pub fn driver(&self) -> Driver {
-        let system = rustix::system::uname();
         Driver {
             user: user::name(),
-            host: system.nodename().to_string_lossy().into_owned(),
+            host: origin::host_name(),
             pid: std::process::id(),
             attended: false,
             detached: self.detached,

@@ -21,12 +21,10 @@ pub struct Reader<'a> {
 }
 
 impl Question {
-    /// The facts to read before answering, and whether others go without saying there.
-    pub fn told_to(&self, reader: Reader<'_>) -> (Vec<&Fact>, bool) {
+    /// The facts to read before answering.
+    pub fn told_to(&self, reader: Reader<'_>) -> Vec<&Fact> {
         let all = self.facts.iter().flatten();
-        let (told, rest): (Vec<&Fact>, Vec<&Fact>) =
-            all.partition(|fact| !self.goes_without_saying(fact, reader));
-        (told, !rest.is_empty())
+        all.filter(|fact| !self.goes_without_saying(fact, reader)).collect()
     }
 
     fn goes_without_saying(&self, fact: &Fact, reader: Reader<'_>) -> bool {
@@ -61,24 +59,24 @@ impl Question {
     /// What a program is called by its command or its tool; a script does not name its shell.
     fn called(&self, program: &Fact) -> Option<&str> {
         let beside = |kind| self.beside(program, kind);
-        let command = || beside(FactKind::Command).filter(|command| command.digest.is_none());
-        let line = beside(FactKind::Tool).or_else(command)?;
+        let command = || beside(&FactKind::Command).filter(|command| command.digest.is_none());
+        let line = beside(&FactKind::Tool).or_else(command)?;
         line.value.split(' ').next()
     }
 
     /// Whether a path, from where its step runs, is the file that a fact is about.
     fn is_at(&self, fact: &Fact, path: &str) -> bool {
-        let directory = self.beside(fact, FactKind::Directory).map_or("", |one| &one.value);
+        let directory = self.beside(fact, &FactKind::Directory).map_or("", |one| &one.value);
         let path: PathBuf = Path::new(directory).join(path).components().collect();
         path == Path::new(&fact.value)
     }
 
     /// The fact of another kind about the same start.
-    fn beside(&self, fact: &Fact, kind: FactKind) -> Option<&Fact> {
+    fn beside(&self, fact: &Fact, kind: &FactKind) -> Option<&Fact> {
         self.facts
             .iter()
             .flatten()
-            .find(|one| one.kind == kind && (&one.step, &one.answer) == (&fact.step, &fact.answer))
+            .find(|one| one.kind == *kind && (&one.step, &one.answer) == (&fact.step, &fact.answer))
     }
 }
 
@@ -90,7 +88,7 @@ mod tests {
     use super::*;
 
     /// The kinds of facts that are told of a command in `/w` on `here`.
-    fn told(facts: &[(FactKind, Option<&str>, &str)]) -> (Vec<String>, bool) {
+    fn told(facts: &[(FactKind, Option<&str>, &str)]) -> Vec<String> {
         let id = QuestionId::from_text("r-1");
         let mut question = Question::new(id, AskKind::Confirm, "Go?");
         let facts = facts.iter().map(|(kind, name, value)| {
@@ -101,8 +99,7 @@ mod tests {
         });
         question.facts = Some(facts.collect());
         let reader = Reader { workspace: Some("/w"), host: Some("here") };
-        let (told, rest) = question.told_to(reader);
-        (told.into_iter().map(|fact| fact.kind.to_string()).collect(), rest)
+        question.told_to(reader).into_iter().map(|fact| fact.kind.to_string()).collect()
     }
 
     #[test]
@@ -114,8 +111,7 @@ mod tests {
             (FactKind::Program, None, "/w/deploy.sh"),
             (FactKind::File, Some("./x.sh"), "/w/x.sh"),
         ];
-        assert_eq!(told(&usual), (vec!["command".to_owned()], true));
-        assert_eq!(told(&usual[1..2]), (vec!["command".to_owned()], false));
+        assert_eq!(told(&usual), ["command"]);
     }
 
     #[test]
@@ -135,10 +131,10 @@ mod tests {
             let directory = (FactKind::Directory, None, "/w");
             let facts =
                 [(FactKind::Command, None, command), directory, (FactKind::Program, None, program)];
-            let (kinds, _) = told(&facts);
+            let kinds = told(&facts);
             assert_eq!(kinds.contains(&"program".to_owned()), tells, "{command}: {program}");
         }
-        let (kinds, _) = told(&[
+        let kinds = told(&[
             (FactKind::Machine, None, "db-1"),
             (FactKind::Directory, None, "/elsewhere"),
             (FactKind::File, Some("x.sh"), "/w/x.sh"),

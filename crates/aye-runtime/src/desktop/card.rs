@@ -8,7 +8,7 @@ use aye_core::advice::Advice;
 use aye_core::facts::{Fact, FactKind};
 use aye_core::journal::{State, StepStatus};
 use aye_core::nested::Parent;
-use aye_core::question::{Purpose, Question};
+use aye_core::question::{Purpose, Question, Reader};
 use aye_core::skill::By;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -346,28 +346,23 @@ fn changed(question: &Question) -> Option<Part> {
     (lines.len() > 1).then_some(Part::Warning(lines))
 }
 
+/// The facts to read; the window names the machine.
+fn told<'a>(posed: &QuestionContext<'a>) -> Vec<&'a Fact> {
+    let reader = posed.run.map(|run| Reader {
+        workspace: Some(&run.started.workspace),
+        host: Some(&run.driver.host),
+    });
+    posed.question.told_to(reader.unwrap_or_default())
+}
+
 /// What else decides what runs, and what is not covered.
 fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
     let question = posed.question;
-    let workspace = posed.run.map(|run| run.started.workspace.as_str());
-    let told = |fact: &&Fact| match &fact.kind {
-        FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
-        FactKind::Directory => Some(fact.value.as_str()) != workspace,
-        FactKind::Command => question.follows.as_ref() != Some(&fact.value),
-        FactKind::Env
-        | FactKind::Stdin
-        | FactKind::Skill
-        | FactKind::Input
-        | FactKind::Items
-        | FactKind::Code
-        | FactKind::Value
-        | FactKind::Unsettled
-        | FactKind::SecretInput
-        | FactKind::Destructive
-        | FactKind::NotCovered
-        | FactKind::Other(_) => true,
-    };
-    let facts = question.facts.iter().flatten().filter(told).map(Fact::line);
+    let told = told(posed).into_iter();
+    let told = told.filter(|fact| {
+        fact.kind != FactKind::Command || question.follows.as_ref() != Some(&fact.value)
+    });
+    let facts = told.map(Fact::line);
     let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
     let lines: Vec<String> = facts.chain(not).flat_map(|line| wrap(&line, COLUMNS)).collect();
     (!lines.is_empty()).then_some(Part::Code("A yes covers", lines))

@@ -14,6 +14,7 @@ use aye_core::id::RunId;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::origin::host_name;
 use crate::presence::is_shown_on;
 use crate::settings::ChannelKind;
 use crate::store::{Found, Job, MessageRow, MessageState, PresenceKind, Settled, Store};
@@ -284,7 +285,7 @@ impl Delivering {
             question,
             link: channel.settings.link.clone().or_else(|| self.host.server()),
             person: channel.settings.person.clone(),
-            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            host: host_name(),
         };
         let mut message = Message::new(row, &facts, channel.settings.show, now);
         message.replaces = last_receipt(&**store, row);

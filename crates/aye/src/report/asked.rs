@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::journal::{Phase, State};
-use aye_core::question::Question;
+use aye_core::question::{Question, Reader};
+use aye_runtime::origin::host_name;
 use jiff::Timestamp;
 
 use crate::paint::{Glyph, Paint, Tone, escape_control_line, shell_word};
@@ -35,7 +36,9 @@ pub fn covered_text(
     paint: Paint,
 ) -> String {
     let rest = format!("`aye show {run} {}`", shell_word(&escape_control_line(&question.step)));
-    let lines = covered(question, workspace, &rest, room, paint);
+    let host = host_name();
+    let reader = Reader { workspace, host: Some(&host) };
+    let lines = covered(question, reader, &rest, room, paint);
     let line = |line: &Styled| format!("  {}", line.render(paint)).trim_end().to_owned() + "\n";
     lines.iter().map(line).collect()
 }

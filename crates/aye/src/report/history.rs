@@ -297,7 +297,7 @@ impl Told {
                 let mut lines: Vec<_> =
                     lines.map(|line| format!("$ {}", escape_control(line))).collect();
                 // Lines after the first of a fact stand below it.
-                for fact in covered_whole(question, &state.started.workspace) {
+                for fact in covered_whole(question) {
                     let parts = fact.lines().enumerate();
                     let indent = |at| if at == 0 { "" } else { "  " };
                     lines.extend(

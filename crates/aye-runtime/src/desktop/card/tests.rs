@@ -156,3 +156,26 @@ fn no_advice_passes_for_a_line_of_ours() {
 fn our_own_notes_stay_on_their_lines() {
     assert_eq!(note_lines("In /work\nAnswer by 1 on vm"), ["In /work Answer by 1 on vm"]);
 }
+
+/// What the command says is not said again; a tool and a program that is another one are.
+#[test]
+fn what_decides_is_in_the_window() {
+    let fact = |kind, value| Fact::new(kind, None, value);
+    let asked = Question {
+        follows: Some("./deploy".to_owned()),
+        facts: Some(vec![
+            fact(FactKind::Command, "./deploy"),
+            fact(FactKind::Stdin, "drop database customers"),
+            fact(FactKind::Directory, "/w"),
+            fact(FactKind::Program, "/usr/bin/dd"),
+            fact(FactKind::Tool, "./ship --all"),
+        ]),
+        not_covered: vec!["the Makefile that `make` reads".to_owned()],
+        ..question("Refresh the cache?")
+    };
+    let text = card(&asked).plain();
+    let covers = "A yes covers\n│ stdin: drop database customers\n│ directory: /w\n\
+                  │ program: /usr/bin/dd\n│ tool: ./ship --all\n\
+                  │ not covered: the Makefile that `make` reads\n";
+    assert!(text.contains(covers), "{text}");
+}

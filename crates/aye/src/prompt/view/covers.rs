@@ -1,8 +1,9 @@
 //! What a yes covers: everything that decides what runs, in full where it is
 //! short; what has changed since someone agreed; what is not covered.
 
-use aye_core::facts::{Change, Fact, FactKind};
-use aye_core::question::Question;
+use aye_core::facts::Change;
+use aye_core::question::{Question, Reader};
+use aye_runtime::origin::host_name;
 use aye_runtime::prompter::QuestionContext;
 
 use crate::paint::{Glyph, Paint, Tone};
@@ -20,7 +21,9 @@ const MOST: usize = 10;
 /// The lines below the message.
 pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let workspace = posed.run.map(|run| run.started.workspace.as_str());
-    let lines = covered(posed.question, workspace, "?", look.room(), look.paint);
+    let host = host_name();
+    let reader = Reader { workspace, host: Some(&host) };
+    let lines = covered(posed.question, reader, "?", look.room(), look.paint);
     lines.into_iter().map(|line| look.bar(Part::Plain).then(line)).collect()
 }
 
@@ -28,7 +31,7 @@ pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
 /// what is too long for that place.
 pub fn covered(
     question: &Question,
-    workspace: Option<&str>,
+    reader: Reader<'_>,
     rest: &str,
     room: usize,
     paint: Paint,
@@ -40,7 +43,7 @@ pub fn covered(
             short.push(&line, Some(Tone::Warn));
         }
     }
-    let facts: Vec<&Fact> = first(question, workspace).collect();
+    let facts = question.told_to(reader);
     short.longer |= facts.len() > MOST;
     for fact in facts.into_iter().take(MOST) {
         short.push(&fact.line(), None);
@@ -94,13 +97,10 @@ fn change_lines(change: &Change) -> Vec<String> {
     ]
 }
 
-/// The same with nothing cut, but for the command that starts: a record shows that itself.
-pub fn covered_whole(question: &Question, workspace: &str) -> Vec<String> {
+/// All of it, but for the command that starts: a record shows that itself.
+pub fn covered_whole(question: &Question) -> Vec<String> {
     let changed = question.changed.iter().map(|change| format!("changed: {}", change.line()));
-    let shown =
-        |fact: &&Fact| question.follows.as_ref() != Some(&fact.value) || fact.step.is_some();
-    let facts = first(question, Some(workspace)).filter(shown);
-    let facts = facts.map(|fact| format!("covers: {}", fact.line()));
+    let facts = question.deciding().map(|fact| format!("covers: {}", fact.line()));
     let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
     changed.chain(facts).chain(not).collect()
 }
@@ -120,18 +120,10 @@ fn names(inputs: &[String]) -> String {
     inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The facts that a person reads before answering.
-fn first<'a>(question: &'a Question, workspace: Option<&'a str>) -> impl Iterator<Item = &'a Fact> {
-    let reads = move |fact: &&Fact| match fact.kind {
-        FactKind::Machine | FactKind::Program | FactKind::File | FactKind::Tool => false,
-        FactKind::Directory => Some(fact.value.as_str()) != workspace,
-        _ => true,
-    };
-    question.facts.iter().flatten().filter(reads)
-}
-
 #[cfg(test)]
 mod tests {
+    use aye_core::facts::{Fact, FactKind};
+
     use super::*;
 
     #[test]
@@ -140,9 +132,30 @@ mod tests {
         let mut question = Question::new(id, aye_core::skill::AskKind::Confirm, "Go?");
         question.facts = Some(vec![Fact::new(FactKind::Stdin, None, &"x".repeat(SHORT))]);
         let paint = Paint { color: false, unicode: false };
-        let lines = covered(&question, None, "?", usize::MAX, paint);
+        let lines = covered(&question, Reader::default(), "?", usize::MAX, paint);
         let text: String = lines.iter().map(|line| line.render(paint) + "\n").collect();
         assert!(text.is_ascii() && text.ends_with("x...\n? shows the rest\n"), "{text}");
+    }
+
+    #[test]
+    fn another_machine_and_a_tool_are_shown() {
+        let id = aye_core::id::QuestionId::from_text("r-1");
+        let mut question = Question::new(id, aye_core::skill::AskKind::Confirm, "Go?");
+        let fact = |kind, value| Fact::new(kind, None, value);
+        question.facts = Some(vec![
+            fact(FactKind::Machine, "db-1"),
+            fact(FactKind::Command, "ship stage"),
+            fact(FactKind::Tool, "./ship"),
+        ]);
+        let paint = Paint { color: false, unicode: true };
+        let shown = |host| {
+            let reader = Reader { workspace: Some("/w"), host: Some(host) };
+            let lines = covered(&question, reader, "?", usize::MAX, paint);
+            lines.iter().map(|line| line.render(paint) + "\n").collect::<String>()
+        };
+        let there = "command: ship stage\ntool: ./ship\n";
+        assert_eq!(shown("db-1"), there);
+        assert_eq!(shown("laptop"), format!("machine: db-1\n{there}"));
     }
 
     #[test]

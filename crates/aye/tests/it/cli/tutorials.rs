@@ -27,6 +27,9 @@ fn shown(ran: &Ran) -> String {
     let text = text.replace("asked DURATION ago", "asked just now");
     let text = text.replace("DURATION", "20ms").replace("TIME", "2026-11-17 09:00:00 UTC");
     let text = text.replace("N MB, ", "").replace("AGO", "just now").replace("RUN", RUN);
+    let machine = regex_lite::Regex::new(r"(?m)(covers: machine): .*$").unwrap();
+    let text = machine.replace_all(&text, "$1: laptop");
+    let text = text.replace("PLACE/work", "/srv/app");
     // A run inside another.
     let inside = regex_lite::Regex::new(r"\b[0-9a-z]{10}(_\d+_\d+)\b").unwrap();
     let text = inside.replace_all(&text, format!("{RUN}$1"));

@@ -32,6 +32,7 @@ fn stdin_and_env_are_shown_in_full_when_they_are_short() {
     let shown = seen(&terminal);
     assert!(shown.contains("env `TARGET`: production"), "{shown}");
     assert!(shown.contains("stdin: drop database customers"), "{shown}");
+    // The shell and the machine go without saying.
     assert!(!shown.contains("? shows the rest"), "{shown}");
     terminal.keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
