@@ -252,7 +252,7 @@ fn what_is_learned_needs_no_files() {
     assert_eq!(known[0].value.fix.as_deref(), Some("push the image first"));
     assert_eq!((project.names(), user.names()), (vec!["learned/patterns.yaml".into()], vec![]));
     let again = open().note_issue(&issue, &str::to_owned);
-    assert!(matches!(again, Err(MemoryError::Refused { .. })), "{again:?}");
+    assert!(matches!(again, Err(MemoryError::Known { .. })), "{again:?}");
 }
 
 /// What is wrong with an adapter.
