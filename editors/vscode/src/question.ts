@@ -65,9 +65,17 @@ export function rulesOf(question: Question): string[] {
 
 /** Where each answer leads, as far as the server says so. */
 export function leadLines(question: Question): string[] {
-  const led = (question.options ?? []).filter((option) => leadOf(question, option.value));
+  const places = new Map<string, string[]>();
+  for (const option of question.options ?? []) {
+    if (!leadOf(question, option.value)) continue;
+    const way = leadWords(question, option);
+    places.set(way, [...(places.get(way) ?? []), `“${plain(option.label)}”`]);
+  }
+  // What many answers share is said last, of the others.
+  const ways = [...places].sort(([, a], [, b]) => Number(a.length > MOST_NAMED) - Number(b.length > MOST_NAMED));
+  const who = (labels: string[]): string => ways.length === 1 && labels.length > 1 ? "each answer" : labels.length > MOST_NAMED ? "other answers" : labels.join(", ");
   const silence = leadOf(question, SILENCE);
-  return [...led.map((option) => `“${plain(option.label)}” → ${leadWords(question, option)}`), ...(silence ? [`${SILENCE} → ${wayOf(silence)}`] : [])];
+  return [...ways.map(([way, labels]) => `${who(labels)} → ${way}`), ...(silence ? [`${SILENCE} → ${wayOf(silence)}`] : [])];
 }
 
 /** A dialog, which has room for everything: also who has to answer and where each answer leads. */
@@ -245,6 +253,8 @@ export function commits(question: Question, option: Pick<Option, "action">): boo
 
 // What a lead says instead of an answer where silence leads elsewhere than a no.
 const SILENCE = "no answer";
+// More answers than this that lead to the same place are not named.
+const MOST_NAMED = 3;
 
 function leadOf(question: Question, answer: string): Lead | undefined {
   return question.leads?.find((one) => one.answer === answer);

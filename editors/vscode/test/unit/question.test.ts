@@ -87,8 +87,11 @@ test("a notification and a dialog say where each answer leads", () => {
   const many = question({ kind: "choose", options: MANY, leads: MANY.map(({ value }) => ({ answer: value, to: `state-${value}` })) });
   assert.equal(oneLine(many), "Release: Now?");
   assert.ok(dialogText(many).includes("“5” → state-5"));
+  const alike = (to: (value: string) => string): Question => question({ kind: "choose", options: MANY, leads: MANY.map(({ value }) => ({ answer: value, to: to(value) })) });
+  assert.deepEqual(leadLines(alike(() => "next")), ["each answer → next"]);
+  assert.deepEqual(leadLines(alike((value) => (value === "1" ? "stop" : "next"))), ["“1” → stop", "other answers → next"]);
   // What makes it too long for a notification is in the dialog.
-  assert.equal(formOf(question({ leads: LEADS.map((lead) => ({ ...lead, to: "x".repeat(300) })) })), "modal");
+  assert.equal(formOf(question({ leads: LEADS.map((lead) => ({ ...lead, to: `${lead.answer}-${"x".repeat(300)}` })) })), "modal");
   assert.doesNotMatch(oneLine(question({ leads: [{ answer: "cancel", to: "a\u202eb" }] })), /\u202e/);
 });
 

@@ -183,7 +183,7 @@ fn options_have_descriptions_and_a_default() {
     let pane = panes(&[("s.yaml", OPTIONS)], &["run", "s.yaml"], |pane| {
         pane.shows(&["Cancel (default)"]);
     });
-    assert_snapshot!(pane, @r"
+    assert_snapshot!(pane, @"
     === 80x24
     release  run k3f9x2m7q1
     ✓ build  echo 4f2a → 4f2a                                                  1.0s
@@ -198,6 +198,7 @@ fn options_have_descriptions_and_a_default() {
     │  stage: command of `tell`: echo stage
     │  not covered: programs that the script finds in `PATH`
     │
+    ├─ Proceed, Only stage → the run continues, Cancel → the run ends (cancelled)
     ├─ Choose, or type a number
     │    1 Proceed           Create the merge request and wait for its pipeline
     │    2 Only stage        Not in production
@@ -217,6 +218,7 @@ fn options_have_descriptions_and_a_default() {
     │  stage: command of `tell`: echo stage
     │  not covered: programs that the script finds in `PATH`
     │
+    ├─ Proceed, Only stage → the run continues, Cancel → the run ends (cancelled)
     ├─ Choose, or type a number
     │    1 Proceed           Create the merge request and wait for its pipeline
     │    2 Only stage        Not in production
@@ -238,13 +240,15 @@ fn options_have_descriptions_and_a_default() {
     │  not covered: programs that the
     │    script finds in `PATH`
     │
+    ├─ Proceed, Only stage → the run
+    │    continues, Cancel → the run ends
+    │    (cancelled)
     ├─ Choose, or type a number
-    │    1 Proceed
-    │        Create the merge request and
-    │        wait for its pipeline
-    │    2 Only stage
-    │        Not in production
+    │
+    │    1 Proceed…
+    │    2 Only stage…
     │  ❯ 3 Cancel (default)
+    │
     ╰─ ↑↓ · Enter · ? · Esc declines
     ");
     let pane = panes(&[("s.yaml", OPTIONS)], &["run", "s.yaml"], |pane| {
@@ -303,7 +307,7 @@ fn details_say_what_runs_and_what_happened() {
         ("sha256 [0-9a-f]{12}", "sha256 0123456789ab"),
     ];
     let pane = replaced(&pane, &patterns);
-    assert_snapshot!(pane, @r"
+    assert_snapshot!(pane, @"
     === 80x24
     release  run k3f9x2m7q1
     ✓ build    echo 4f2a → 4f2a                                                1.0s
@@ -328,6 +332,7 @@ fn details_say_what_runs_and_what_happened() {
     │  option    Cancel: declines
     │  id        k3f9x2m7q1-1
     │  so far    ✓ build 1.0s
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc declines
     === 120x40
@@ -354,6 +359,7 @@ fn details_say_what_runs_and_what_happened() {
     │  option    Cancel: declines
     │  id        k3f9x2m7q1-1
     │  so far    ✓ build 1.0s
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc declines
     === 40x24
@@ -387,6 +393,8 @@ fn details_say_what_runs_and_what_happened() {
     │  option    Cancel: declines
     │  id        k3f9x2m7q1-1
     │  so far    ✓ build 1.0s
+    ├─ yes → runs release, no → the run
+    │    ends (cancelled)
     ├─ Proceed? [y/N]
     ╰─ ? less · Esc declines
     ");
@@ -399,7 +407,7 @@ fn a_word_has_to_be_typed() {
         pane.shows(&["type production"]).keys("prod").shows(&["❯ prod"]).keys("\r");
         pane.shows(&["exactly"]);
     });
-    assert_snapshot!(pane, @r"
+    assert_snapshot!(pane, @"
     === 80x24
     release  run k3f9x2m7q1
     ✓ build    echo 4f2a → 4f2a                                                1.0s
@@ -410,6 +418,7 @@ fn a_word_has_to_be_typed() {
     │  command: sh live --region eu-west-1
     │  not covered: files that `live` reads, imports or starts
     │
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ To agree, type production
     │  ❯
     │  ! that is not the text; type it exactly (2 tries left)
@@ -424,6 +433,7 @@ fn a_word_has_to_be_typed() {
     │  command: sh live --region eu-west-1
     │  not covered: files that `live` reads, imports or starts
     │
+    ├─ yes → runs release, no → the run ends (cancelled)
     ├─ To agree, type production
     │  ❯
     │  ! that is not the text; type it exactly (2 tries left)
@@ -439,6 +449,8 @@ fn a_word_has_to_be_typed() {
     │  not covered: files that `live`
     │    reads, imports or starts
     │
+    ├─ yes → runs release, no → the run
+    │    ends (cancelled)
     ├─ To agree, type production
     │  ❯
     │  ! that is not the text; type it

@@ -244,7 +244,11 @@ steps:
   foreach: [web-1, web-2, web-3]
   parallel: 3
   steps:
-  - {name: check, shell: 'echo {{ item }} serves 12 people'}
+  # One after the other, so that they ask in this order.
+  - name: check
+    shell: |
+      until [ {{ item }} = web-1 ] || [ -e {{ item }} ]; do sleep 0.02; done
+      touch {{ {'web-1': 'web-2', 'web-2': 'web-3'}.get(item, 'end') }}
   - name: stop
     confirmation: {message: 'Stop `{{ item }}`?', timeout: 0}
     command: echo
