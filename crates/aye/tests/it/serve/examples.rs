@@ -84,9 +84,18 @@ fn the_command_that_connects_to_the_socket_runs() {
     let lines = BufReader::new(ran.stdout.take().unwrap()).lines();
     let mut messages = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     assert_eq!(messages.next().unwrap()["type"], "snapshot");
-    let result = messages.find(|message| message["type"] == "result").unwrap();
+    // The run may ask before its start is confirmed.
+    let (mut result, mut asked) = (None, None);
+    while result.is_none() || asked.is_none() {
+        let message = messages.next().expect("a result and a question");
+        match message["type"].as_str() {
+            Some("result") => result = Some(message),
+            Some("confirmation_required") => asked = Some(message),
+            _ => {}
+        }
+    }
+    let (result, asked) = (result.unwrap(), asked.unwrap());
     assert_eq!((&result["id"], &result["ok"]), (&json!(1), &json!(true)), "{result}");
-    let asked = messages.find(|message| message["type"] == "confirmation_required").unwrap();
     assert_eq!((&asked["run"], &asked["message"]), (&result["run"], &json!("Release?")));
     let group = Pid::from_child(&ran);
     rustix::process::kill_process_group(group, Signal::TERM).unwrap();
