@@ -24,7 +24,7 @@ use crate::advisor::Advisor;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryFiles, OpenMemory};
 use crate::origin;
 use crate::outside::Outside;
 use crate::ownership;
@@ -58,6 +58,8 @@ pub struct Parts {
     pub background: BackgroundProgram,
     /// What opens the journal of the home.
     pub stores: Arc<dyn OpenStore>,
+    /// What opens memory.
+    pub memories: Arc<dyn OpenMemory>,
     /// What reads secrets where skills say they are.
     pub secrets: Arc<dyn SecretReader>,
 }
@@ -77,6 +79,7 @@ impl Parts {
             command: "embedded".to_owned(),
             background: BackgroundProgram::default(),
             stores: Arc::new(Sqlite),
+            memories: Arc::new(MemoryFiles),
             secrets: Arc::new(SystemSecrets),
         }
     }
@@ -112,6 +115,7 @@ pub struct Runtime {
     /// How a process is started that drives a run in the background.
     pub background: BackgroundProgram,
     stores: Arc<dyn OpenStore>,
+    memories: Arc<dyn OpenMemory>,
     secrets: Arc<dyn SecretReader>,
     at_terminal: bool,
     /// Whether a schedule started it.
@@ -139,6 +143,7 @@ impl Runtime {
             clock: parts.clock,
             background: parts.background,
             stores: parts.stores,
+            memories: parts.memories,
             secrets: parts.secrets,
             at_terminal: parts.at_terminal,
             by_clock: false,
@@ -323,10 +328,9 @@ impl Runtime {
         Tools::new(&self.settings.tools, world).with_read_only(read_only)
     }
 
-    /// What was learned: the project's memory over the user's. No file is
-    /// touched before something is looked up.
+    /// What was learned: the project's memory over the user's.
     pub fn memory(&self) -> Memory {
-        Memory::open(Some(&self.settings.root), &self.home.join("memory"))
+        self.memories.open(&self.settings.root, &self.home)
     }
 
     /// What the configuration limits.

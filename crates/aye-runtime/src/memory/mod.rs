@@ -19,8 +19,8 @@
 //! is what hides secrets: every text passes it before it is written. What was
 //! learned is data: code that shows it labels it so and escapes control characters.
 //!
-//! Touches files below `.aye/memory` and `AYE_HOME/memory`. The driver asks it before and after
-//! steps.
+//! Touches files below `.aye/memory` and `AYE_HOME/memory`, or none: `open_memory` is the port that
+//! decides. The driver asks it before and after steps.
 
 mod agreement;
 mod cache;
@@ -45,6 +45,7 @@ mod mistake;
 mod names;
 mod near_miss;
 mod note;
+mod open_memory;
 mod original;
 mod pattern;
 mod preference;
@@ -82,6 +83,7 @@ pub use memory_file::read_mapping;
 pub use mistake::{Mistake, mistake};
 pub use near_miss::NearMiss;
 pub use note::NewIssue;
+pub use open_memory::{InMemory, MemoryFiles, OpenMemory};
 pub use original::{OriginalChoice, OriginalEntry};
 pub use pattern::{BadPattern, Pattern, looks_like_regex};
 pub use preference::{

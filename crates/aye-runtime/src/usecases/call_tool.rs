@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::memory::Memory;
+use crate::memory::{InMemoryDocuments, Memory};
 use crate::runtime::Runtime;
 use crate::store::{Journal as _, Leases as _, MemoryStore, Source};
 use crate::tools::ToolError;
@@ -95,7 +95,7 @@ impl Runtime {
             .map_err(|error| no_such_step(&error))?;
         store.start(&lease, &events, &source)?;
         let active = ActiveRun {
-            memory: Arc::new(Memory::open(None, &scratch.0.join("memory"))),
+            memory: Arc::new(Memory::over(None, Arc::new(InMemoryDocuments::default()))),
             courier: None,
             runtime: self.clone(),
             flow,

@@ -18,15 +18,16 @@ use aye_process::policy::Policy;
 use aye_runtime::clock::{Clock, SystemClock};
 use aye_runtime::driver::{Driven, Driver, Outcome, Parts};
 use aye_runtime::error::Error;
+use aye_runtime::memory::InMemory;
 use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 use aye_runtime::report::{Silent, Unbuffered};
 use aye_runtime::runtime::{self, Runtime};
 use aye_runtime::skills::SkillFile;
 use aye_runtime::store::{
-    Holder, Journal as _, Leases as _, Mailbox as _, MemoryStore, Source, StoreError,
+    Holder, Journal as _, Leases as _, Lessons as _, Mailbox as _, MemoryStore, Source, StoreError,
 };
 use aye_runtime::trust::StartedBy;
-use aye_runtime::usecases::SkillError;
+use aye_runtime::usecases::{SkillError, Surface};
 use indexmap::IndexMap;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -296,19 +297,44 @@ fn the_journal_says_who_or_what_started_a_run() {
 #[test]
 fn a_runtime_works_on_the_store_that_it_is_given() {
     let directory = tempfile::tempdir().unwrap();
-    let skill = "name: s\nsteps:\n  - { name: a, command: 'true' }\n";
+    let skill = "name: s
+steps:
+  - { name: before, command: echo, args: ['{{ memory.read(\"work\").runs | default([]) | length }}'] }
+  - { name: note, tool: memory_append, args: { key: work, list: runs, item: again } }
+  - { name: break, shell: 'echo the registry is busy >&2; exit 3', on_error: continue }
+";
     std::fs::write(directory.path().join("s.yaml"), skill).unwrap();
-    let home = directory.path().join("home");
     let store = MemoryStore::new(&directory.path().join("logs"));
     let parts = runtime::Parts {
         stores: Arc::new(store.clone()),
-        ..runtime::Parts::new(home.clone(), directory.path())
+        memories: Arc::new(InMemory::default()),
+        ..runtime::Parts::new(directory.path().join("home"), directory.path())
     };
     let runtime = Runtime::new(parts).unwrap();
-    let skill = runtime.check_skill("s.yaml").map_err(SkillError::into_error).unwrap();
-    let prepared = runtime.prepare(skill, Default::default()).unwrap();
-    let run = runtime.start(prepared, true, &mut |_| {}).unwrap().run().clone();
-    assert_eq!(store.events(&run, 0).unwrap()[0].run, run);
-    assert_eq!(runtime.run(run.as_str()).unwrap().row.id, run);
-    assert!(!home.join("journal.db").exists());
+    let drive = || {
+        let _only = super::SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
+        let skill = runtime.check_skill("s.yaml").map_err(SkillError::into_error).unwrap();
+        let prepared = runtime.prepare(skill, Default::default()).unwrap();
+        let active = runtime.start(prepared, true, &mut |_| {}).unwrap();
+        let run = active.run().clone();
+        let (report, signals) = (&mut Silent, &mut Signals::catch().unwrap());
+        let surface = Surface { report, sink: &Unbuffered, prompters: Vec::new(), signals };
+        let finished = active.drive(surface).unwrap();
+        let events = store.events(&run, 0).unwrap();
+        assert_eq!(finished.outcome, Outcome::Ended(Ended::Completed), "{events:#?}");
+        assert_eq!(events[0].run, run);
+        assert_eq!(runtime.run(run.as_str()).unwrap().row.id, run);
+        finished.state.outputs["before"].clone()
+    };
+    // The second run reads what the first has written.
+    assert_eq!([drive(), drive()], ["0", "1"]);
+    assert_eq!(store.pending_lessons().unwrap(), []);
+    let errors: Vec<String> =
+        runtime.memory().failures().into_iter().map(|one| one.value.error).collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[0].contains("the registry is busy"), "{errors:?}");
+    let found = std::fs::read_dir(directory.path()).unwrap();
+    let mut found: Vec<_> = found.map(|entry| entry.unwrap().file_name()).collect();
+    found.sort();
+    assert_eq!(found, ["logs", "s.yaml"]);
 }

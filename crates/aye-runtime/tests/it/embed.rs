@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 
 use aye_core::journal::Ended;
+use aye_process::Signals;
 use aye_runtime::driver::Outcome;
 
 #[path = "../../examples/embed.rs"]
@@ -37,4 +38,14 @@ fn a_program_runs_a_skill_and_answers_its_question() {
 fn the_example_is_short() {
     let lines = include_str!("../../examples/embed.rs").lines().count();
     assert!(lines <= 40, "the example has {lines} lines");
+}
+
+#[test]
+fn a_process_drives_one_run_at_a_time() {
+    let _only = super::SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let signals = Signals::catch().unwrap();
+    let refused = Signals::catch().map(drop).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::AlreadyExists);
+    drop(signals);
+    Signals::catch().unwrap();
 }
