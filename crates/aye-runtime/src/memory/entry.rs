@@ -4,8 +4,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::Error;
-
 use super::state::StateKey;
 use super::{
     Fix, Issue, Layer, Memory, MemoryError, OriginalEntry, Placed, Preference, Proposal,
@@ -64,8 +62,15 @@ impl Memory {
         }
     }
 
-    /// The entry of this name, or the only one whose name begins like that.
-    pub fn entry(&self, id: &str, now: Timestamp) -> Result<Value, Error> {
+    /// The entry of this name, as [`Memory::find_id`] finds it.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn entry(&self, name: &str, now: Timestamp) -> Result<Value, MemoryError> {
+        let id = self.find_id(name)?;
+        if let Some(key) = self.find_state(&id) {
+            return self.state_entry(&key);
+        }
         let kinds = [
             EntryKind::Fixes,
             EntryKind::Issues,
@@ -73,31 +78,48 @@ impl Memory {
             EntryKind::Usage,
             EntryKind::Proposals,
         ];
-        let all: Vec<Value> = kinds.into_iter().flat_map(|kind| self.entries(kind, now)).collect();
-        let name = |entry: &Value| entry["id"].as_str().unwrap_or_default().to_owned();
-        if let Some(found) = all.iter().find(|entry| name(entry) == id) {
-            return Ok(found.clone());
+        let mut all = kinds.into_iter().flat_map(|kind| self.entries(kind, now));
+        all.find(|entry| entry["id"] == id.as_str()).ok_or(MemoryError::NotFound(id))
+    }
+
+    /// The id of the entry of this name: a full id, the beginning of one that no other id has,
+    /// or what older versions called a fix.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find_id(&self, name: &str) -> Result<String, MemoryError> {
+        let not_found = || MemoryError::NotFound(name.to_owned());
+        if name.is_empty() {
+            return Err(not_found());
         }
-        if let Some(key) = self.find_state(id) {
-            return Ok(self.state_entry(&key)?);
+        let fixes = self.fixes();
+        let mut ids: Vec<String> = fixes.iter().map(|one| one.value.id.clone()).collect();
+        ids.extend(self.issues().into_iter().map(|one| one.value.id));
+        ids.extend(self.preferences().into_iter().map(|one| one.value.id));
+        ids.extend(self.original_entries().into_iter().map(|one| one.value.id));
+        ids.extend(self.usage().into_iter().map(|one| one.value.id));
+        ids.extend(self.all_proposals().into_iter().map(|one| one.value.id));
+        ids.extend(self.state_keys().iter().map(ToString::to_string));
+        if ids.iter().any(|id| id == name) {
+            return Ok(name.to_owned());
         }
-        let mut begin: Vec<&Value> =
-            all.iter().filter(|entry| name(entry).starts_with(id)).collect();
-        if begin.is_empty() {
-            begin.extend(all.iter().filter(|entry| entry["written_id"] == id));
+        ids.retain(|id| id.starts_with(name));
+        if ids.is_empty() {
+            let older = fixes.iter().filter(|one| one.value.written_id.as_deref() == Some(name));
+            ids.extend(older.map(|one| one.value.id.clone()));
         }
-        match begin.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(Error::not_found(
-                format!("memory has no `{id}`"),
-                "`aye memory list` shows what there is",
-            )),
+        ids.sort();
+        ids.dedup();
+        match ids.as_slice() {
+            [] => Err(not_found()),
+            [one] => Ok(one.clone()),
             several => {
-                let names: Vec<String> = several.iter().map(|entry| name(entry)).collect();
-                Err(Error::usage(
-                    format!("`{id}` stands for several: {}", names.join(", ")),
-                    "write more letters of the name",
-                ))
+                let shown = |id: &String| match Fix::is_full_id(id) {
+                    true => self.short_id(id),
+                    false => id.clone(),
+                };
+                let names = several.iter().map(shown).collect();
+                Err(MemoryError::Ambiguous { name: name.to_owned(), names })
             }
         }
     }

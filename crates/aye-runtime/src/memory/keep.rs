@@ -23,19 +23,31 @@ pub enum Keep {
     /// In the project's memory if it has one, else in the user's.
     #[default]
     Auto,
-    /// In the project's memory, for everybody who works on it.
+    /// In the project's memory, for everyone who works on it.
     Shared,
     /// In the user's memory, for every project.
     Everywhere,
 }
 
 impl Memory {
-    /// Forgets a fix, a preference, a pattern of use, or what skills wrote under a key.
+    /// Forgets a fix, a preference, a pattern of use, or what skills wrote under a key; its
+    /// id. The name is one that [`Memory::find_id`] finds, or the whole id of an entry that
+    /// cannot be read.
     ///
     /// # Errors
-    /// When there is none of that name, when people wrote it, or when the file
+    /// When there is none of that name, or several, when people wrote it, or when the file
     /// cannot be written.
-    pub fn forget(&self, id: &str) -> Result<(), MemoryError> {
+    pub fn forget(&self, name: &str) -> Result<String, MemoryError> {
+        let id = match self.find_id(name) {
+            Ok(id) => id,
+            Err(MemoryError::NotFound(name)) => name,
+            Err(error) => return Err(error),
+        };
+        self.forget_id(&id)?;
+        Ok(id)
+    }
+
+    fn forget_id(&self, id: &str) -> Result<(), MemoryError> {
         if let Some(issue) = self.issues().iter().find(|issue| issue.value.id == id) {
             return Err(MemoryError::refused(
                 format!("`{id}` is written by people, and Aye does not change it"),

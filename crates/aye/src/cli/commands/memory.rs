@@ -123,7 +123,7 @@ pub enum MemoryCommand {
     /// Forget entries
     #[command(after_help = FORGET)]
     Forget {
-        /// Ids of entries
+        /// The entries' ids, or the beginnings of them
         #[arg(required = true)]
         ids: Vec<String>,
     },
@@ -283,14 +283,16 @@ pub(super) fn agree(id: &str, context: &Context) -> Result<u8, Error> {
 }
 
 fn forget(ids: &[String], memory: &Memory, context: &Context) -> Result<u8, Error> {
+    let mut forgotten = Vec::new();
     for id in ids {
-        memory.forget(id)?;
+        let id = memory.forget(id)?;
         if !context.json {
-            print_line(&format!("forgot {}", escape_control_line(id)))?;
+            print_line(&format!("forgot {}", escape_control_line(&id)))?;
         }
+        forgotten.push(id);
     }
     if context.json {
-        print_json(&serde_json::json!({ "forgotten": ids }))?;
+        print_json(&serde_json::json!({ "forgotten": forgotten }))?;
     }
     Ok(0)
 }

@@ -38,7 +38,8 @@ pub(super) async fn forget(
     server
         .blocking(move |server| {
             let runtime = project(server, &identity, body.project.as_deref())?;
-            Ok(runtime.current_memory().forget(&id).map_err(Error::from)?)
+            runtime.current_memory().forget(&id).map_err(Error::from)?;
+            Ok(())
         })
         .await?;
     Ok(Done)

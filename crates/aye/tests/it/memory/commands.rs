@@ -76,6 +76,41 @@ fn a_fix_is_taught_listed_found_shown_and_forgotten() {
 }
 
 #[test]
+fn the_beginning_of_an_id_is_enough_to_show_and_to_forget() {
+    let place = Place::new();
+    let asks: Vec<String> =
+        (0..8).map(|n| format!("s{n}:gate: {{ auto_proceed: false }}\n")).collect();
+    place.write("confirmations.yaml", &asks.concat());
+    place.aye(&["memory", "import", "confirmations.yaml"]).ok();
+    let ids = || -> Vec<String> {
+        let list = place.aye(&["memory", "list", "preferences", "--json"]).ok().json();
+        let list = list["preferences"].as_array().unwrap().clone();
+        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = ids();
+    assert_eq!(before.len(), 8, "{before:?}");
+    // The same rule for both; what could be meant is named, and nothing is forgotten.
+    for verb in ["show", "forget"] {
+        let several = place.aye(&["memory", verb, "orig-"]);
+        assert_eq!(several.code, 2, "{}", several.all());
+        assert!(several.stderr.contains("`orig-` stands for several: orig-"), "{}", several.all());
+        assert!(before.iter().all(|id| several.stderr.contains(id)), "{}", several.all());
+        let none = place.aye(&["memory", verb, ""]);
+        assert_eq!(none.code, 3, "{}", none.all());
+    }
+    assert_eq!(ids(), before);
+    let (short, full) = (&before[0][..before[0].len() - 1], &before[0]);
+    let shown = place.aye(&["memory", "show", short, "--json"]).ok().json();
+    assert_eq!(shown["id"], full.as_str());
+    assert_eq!(place.aye(&["memory", "forget", short]).ok().stdout, format!("forgot {full}\n"));
+    assert_eq!(ids(), before[1..]);
+    let forgotten = place.aye(&["memory", "forget", &before[1], "--json"]).ok().json();
+    assert_eq!(forgotten["forgotten"][0], before[1].as_str());
+    let gone = place.aye(&["memory", "forget", short]);
+    assert_eq!(gone.code, 3, "{}", gone.all());
+}
+
+#[test]
 fn a_known_issue_is_taught_and_left_to_people() {
     let place = Place::new();
     place.write("aye.toml", "");

@@ -15,17 +15,18 @@ use aye_runtime::memory::{
 
 pub(super) fn run(name: &str, yes: bool, memory: &Memory, context: &Context) -> Result<u8, Error> {
     context.require_person("agree to a fix")?;
-    if let Some(proposal) = memory.find_proposal(name) {
-        return proposed(&proposal, yes, memory, context);
-    }
+    let id = memory.find_id(name)?;
     // A short name may be someone else's by the time a script runs.
-    if yes && !Fix::is_full_id(name) {
+    if yes && id != name {
         return Err(Error::usage(
             "`--yes` needs the full id, so that what is agreed to is what was reviewed",
             format!("`aye memory show {} --json` shows it", shell_word(name)),
         ));
     }
-    let fix = memory.find_fix(name)?;
+    if let Some(proposal) = memory.find_proposal(&id) {
+        return proposed(&proposal, yes, memory, context);
+    }
+    let fix = memory.find_fix(&id)?;
     let id = memory.short_id(&fix.value.id);
     match fix.value.standing() {
         Standing::Proposed | Standing::Suspended => {}
