@@ -306,7 +306,7 @@ export type CommandResult = {
 }
 | {});
 
-/** A browser that is signed in. */
+/** A device: a browser that is signed in. */
 export type DeviceView = {
   /** Its id. */
   device: string;
@@ -316,7 +316,7 @@ export type DeviceView = {
   since: string;
 };
 
-/** Browsers that are signed in. */
+/** Devices that are signed in. */
 export type DevicesView = {
   devices: DeviceView[];
 };
@@ -863,7 +863,7 @@ export type Namespaces = {
   pid: number;
 };
 
-/** What everybody who is connected hears beside the journal's events. */
+/** What all connected clients get besides the journal's events. */
 export type Notice =
 | /** Someone came, left, or shows another question. */ {
   type: "clients";
@@ -963,7 +963,7 @@ export type PersonView = {
   account: string | null;
   /** Since when. */
   added: string;
-  /** Their browsers. */
+  /** Their devices. */
   devices: DeviceView[];
 };
 
@@ -1822,7 +1822,7 @@ export type WhoView = {
   projects: string[];
   /** `local` or `token`: what their answers prove. */
   proof: string;
-  /** The device, for a browser. */
+  /** The id of the device, for a browser that is signed in. */
   device?: string | null;
   /**
    * The half of the session that belongs to the origin: told once, when a

@@ -56,13 +56,13 @@ pub(super) struct KeptDevice {
 /// What a new person is told, once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The secret of a link that signs one browser in.
+    /// The secret of a link that signs in one device.
     pub link: String,
     /// The token for programs.
     pub token: String,
 }
 
-/// A browser that redeemed a link: what it has to keep.
+/// What a device keeps once it has redeemed a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedIn {
     /// Whose it is.
@@ -82,7 +82,7 @@ pub struct Session {
     pub secret: String,
 }
 
-/// A browser that is signed in.
+/// A device: a browser that is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// To sign it out with.
@@ -174,7 +174,7 @@ impl PeopleFile {
         &self.path
     }
 
-    /// Everybody, as they are now.
+    /// All people, as they are now.
     pub fn read(&self) -> Result<People, PeopleError> {
         let Kept { people, devices, .. } = self.load()?;
         Ok(People { people, devices })
@@ -240,7 +240,7 @@ impl PeopleFile {
         Ok(credentials)
     }
 
-    /// Removes a person; their token, links and devices count no more.
+    /// Removes a person; their token, links and devices stop working.
     pub fn remove(&self, name: &str) -> Result<(), PeopleError> {
         self.change(|book| {
             if book.people.remove(name).is_none() {
@@ -280,7 +280,7 @@ impl PeopleFile {
         })
     }
 
-    /// A new link that signs one browser in.
+    /// A new link that signs in one device.
     pub fn new_link(&self, owner: Owner, now: Timestamp) -> Result<String, PeopleError> {
         let link = self.secret()?;
         self.change(|book| {
@@ -295,7 +295,7 @@ impl PeopleFile {
         Ok(link)
     }
 
-    /// Signs a browser in with a link. It counts once.
+    /// Signs in a device with a link, which works once.
     pub fn redeem(&self, link: &str, label: &str, now: Timestamp) -> Result<SignedIn, PeopleError> {
         let session = Session { cookie: self.secret()?, secret: self.secret()? };
         let device: String = self.secret()?.chars().take(12).collect();

@@ -154,7 +154,7 @@ await test(SKILLS, async (here) => {
   // Who serves it sees everyone.
   const root = await here.local();
   await visit(root, "people");
-  await root.getByRole("region", { name: "Everybody" }).waitFor();
+  await root.getByRole("region", { name: "Everyone" }).waitFor();
   await shot(root, "people", { width: 1100 });
 
   const dark = await here.open(await link("ann"), { scheme: "dark" });

@@ -289,7 +289,7 @@ await test(SKILLS, async (here) => {
   // Who serves it sees everyone, and signs a browser out.
   const local = await here.local();
   await visit(local, "people");
-  const everybody = local.getByRole("region", { name: "Everybody" });
+  const everybody = local.getByRole("region", { name: "Everyone" });
   await everybody.getByText("ann").first().waitFor();
   await everybody.getByRole("button", { name: /^Revoke/ }).click();
   await page.getByText("This browser is not signed in.").waitFor();

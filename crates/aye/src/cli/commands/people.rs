@@ -23,11 +23,12 @@ Examples:
   aye people add ann --rights answer,start,read
   aye people add bob --rights read --project .
   aye people list
-  aye people revoke ann           a new token and link; the old ones stop working
-  aye people revoke ann DEVICE    sign one browser out
+  aye people revoke ann                 a new token and link; the old ones stop working
+  aye people revoke ann 0f3c9a7715b2    sign out one of her devices
   aye people remove bob
 
-The link signs in one browser, once, and expires after a day; the token is for programs.";
+A device is a browser that signed in with a link. Each link works once, for one device, and
+expires after a day. The token is for programs.";
 
 // Options of `aye people`.
 #[derive(Debug, Args)]
@@ -47,23 +48,23 @@ pub enum PeopleCommand {
              add me --rights answer,start,read --account $USER"
     )]
     Add(AddArgs),
-    /// List people and their browsers
+    /// List people and their devices
     #[command(after_help = "Examples:\n  aye people list\n  aye people list --json")]
     List,
-    /// Print a new link that signs in one browser of a person
+    /// Print a new link that signs in one device of a person
     #[command(after_help = "Examples:\n  aye people link ann")]
     Link {
         /// The person's name
         name: String,
     },
-    /// Revoke a person's token, links and browsers, or one browser
+    /// Revoke a person's token, links and devices, or sign out one device
     #[command(
         after_help = "Examples:\n  aye people revoke ann\n  aye people revoke ann 0f3c9a7715b2"
     )]
     Revoke {
         /// The person's name
         name: String,
-        /// Only this browser
+        /// Sign out this device only; `aye people list` shows its id
         device: Option<String>,
     },
     /// Remove a person
@@ -180,7 +181,7 @@ fn tell(name: &str, credentials: &Credentials, context: &Context) -> Result<u8, 
         let dim = |text: &str| context.paint_out.text(Tone::Dim, text);
         print(&format!(
             "{}\n  {link}\n{}\n  {token}\n",
-            dim("signs in one browser, once; expires after a day:"),
+            dim("link that signs in one device, once; expires after a day:"),
             dim("token for programs:"),
         ))?;
     }

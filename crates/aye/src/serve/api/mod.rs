@@ -77,12 +77,12 @@ fn routes(api: Api) -> Api {
         .post("/memory/{id}/agree", "Agrees to a proposal", memory_changes::agree)
         .get("/proposals", "What waits for a person to agree", memory::proposals)
         .get("/projects", "Lists projects", projects::list)
-        .get("/people", "Everybody who may use the server", people::list)
+        .get("/people", "Everyone who may use the server", people::list)
         .get("/session", "Who you are", session::who)
-        .post("/session", "Signs a browser in with a link", session::sign_in)
-        .delete("/session", "Signs this browser out", session::sign_out)
-        .get("/devices", "Your browsers", session::devices)
-        .delete("/devices/{device}", "Signs a browser out", session::revoke)
+        .post("/session", "Signs in a device with a link", session::sign_in)
+        .delete("/session", "Signs out this device", session::sign_out)
+        .get("/devices", "Your devices: browsers that are signed in", session::devices)
+        .delete("/devices/{device}", "Signs out a device", session::revoke)
         .get("/openapi.json", "This document", openapi::document)
 }
 

@@ -1,4 +1,4 @@
-//! Everybody who may use the server, for the account it runs as.
+//! Everyone who may use the server, for the account it runs as.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) struct PersonView {
     account: Option<String>,
     /// Since when.
     added: jiff::Timestamp,
-    /// Their browsers.
+    /// Their devices.
     devices: Vec<DeviceView>,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct WhoView {
     projects: Vec<String>,
     /// `local` or `token`: what their answers prove.
     proof: String,
-    /// The device, for a browser.
+    /// The id of the device, for a browser that is signed in.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     /// The half of the session that belongs to the origin: told once, when a
@@ -113,19 +113,19 @@ pub(super) async fn who(Extension(identity): Extension<Identity>) -> Json<WhoVie
     Json(WhoView::of(&identity))
 }
 
-/// `DELETE /api/v1/session`: signs this browser out.
+/// `DELETE /api/v1/session`: signs out this device.
 pub(super) async fn sign_out(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,
 ) -> Result<Done, Problem> {
     let Access::Session { device } = identity.access else {
-        return Err(Problem::new(Code::Invalid, "only a browser has a session"));
+        return Err(Problem::new(Code::Invalid, "only a device that is signed in has a session"));
     };
     server.blocking(move |server| Ok(server.people_file().sign_out(&device)?)).await?;
     Ok(Done)
 }
 
-/// A browser that is signed in.
+/// A device: a browser that is signed in.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DeviceView {
     /// Its id.
@@ -136,7 +136,7 @@ pub(super) struct DeviceView {
     since: Timestamp,
 }
 
-/// Browsers that are signed in.
+/// Devices that are signed in.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DevicesView {
     devices: Vec<DeviceView>,
@@ -159,8 +159,8 @@ pub(super) async fn devices(
     Ok(Json(DevicesView { devices: own.iter().map(DeviceView::of).collect() }))
 }
 
-/// `DELETE /api/v1/devices/{device}`: signs one of one's own browsers out; the
-/// account of the server signs out anybody's.
+/// `DELETE /api/v1/devices/{device}`: signs out one of your own devices; the
+/// account of the server signs out anyone's.
 pub(super) async fn revoke(
     State(server): State<Arc<Server>>,
     Extension(identity): Extension<Identity>,

@@ -50,7 +50,7 @@ if (secret() && !problem) {
   } catch (error) {
     if (error.code !== "unauthorized") throw error;
     forget();
-    signIn({ message: "this browser was signed out" });
+    signIn({ message: "this device was signed out" });
   }
 } else {
   signIn(problem);

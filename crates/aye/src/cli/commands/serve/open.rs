@@ -27,14 +27,14 @@ pub struct OpenArgs {
 }
 
 pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<u8, Error> {
-    context.require_person("sign a browser in")?;
+    context.require_person("sign in a device")?;
     let server = AnnouncedServer::running(&context.home).ok_or_else(|| Error::Refused {
         message: "no server runs for this home".to_owned(),
         hint: Some("start one with `aye serve`".to_owned()),
     })?;
     let people = PeopleFile::new(&context.home);
     let link = people.new_link(Owner::Local, context.now())?;
-    // Command lines are for everybody to see, files of ours are not.
+    // Every user can see command lines, but not this file.
     let path = context.home.join("open.html");
     write(&path, &page(&format!("{}/#signin={link}", server.url)))?;
     if args.print || context.json || !open(&path) {

@@ -14,9 +14,9 @@ export function peopleView(host) {
       <h3>Your devices</h3>${devices(own.data?.devices ?? [], host)}</section>
     <section class="panel stack" aria-label="Here now"><h3>Here now · ${plural(host.store.clients.length, "connection")}</h3>
       <ul class="steps">${host.store.clients.map((one) => html`<li>${visible(one.name)} <span class="chip">${one.kind}</span>${one.question ? html` looks at <a href="#/questions/${one.question}">${visible(one.question)}</a>` : ""}</li>`)}</ul></section>
-    ${people.data?.people?.length ? html`<section class="stack" aria-label="Everybody"><h2>Everybody</h2><ul class="list">${people.data.people.map((one) => html`<li>${person(one, host)}</li>`)}</ul></section>` : ""}
+    ${people.data?.people?.length ? html`<section class="stack" aria-label="Everyone"><h2>Everyone</h2><ul class="list">${people.data.people.map((one) => html`<li>${person(one, host)}</li>`)}</ul></section>` : ""}
     ${people.error && people.error.code !== "forbidden" ? html`<p class="note">${visible(people.error.message)}</p>` : ""}
-    <p class="note">At a terminal, <code>aye people add NAME --rights answer,start,read</code> adds someone, <code>aye people revoke NAME</code> ends a link and a token and prints new ones.</p>`;
+    <p class="note">At a terminal, <code>aye people add NAME --rights answer,start,read</code> adds someone, <code>aye people revoke NAME</code> revokes a person's token, links and devices, and prints a new link and token.</p>`;
 }
 
 function person(one, host) {
@@ -26,7 +26,7 @@ function person(one, host) {
 }
 
 function devices(all, host) {
-  if (all.length === 0) return html`<p class="note">No browser is signed in.</p>`;
+  if (all.length === 0) return html`<p class="note">No device is signed in.</p>`;
   const revoke = async (device) => {
     try {
       await host.transport.remove(`/devices/${encodeURIComponent(device)}`);
@@ -44,5 +44,5 @@ function browserName(label) {
   const first = (words) => words.find(([pattern]) => pattern.test(label))?.[1];
   const browser = first([[/Firefox/, "Firefox"], [/Edg/, "Edge"], [/Chrom/, "Chrome"], [/Safari/, "Safari"]]);
   const system = first([[/Android/, "Android"], [/iPhone|iPad/, "iOS"], [/Windows/, "Windows"], [/Mac OS/, "macOS"], [/Linux/, "Linux"]]);
-  return browser && system ? `${browser} on ${system}` : label || "a browser";
+  return browser && system ? `${browser} on ${system}` : label || "a device";
 }
