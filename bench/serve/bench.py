@@ -184,7 +184,7 @@ def fanout():
         for _ in range(ROUNDS):
             place.aye("run", "gate", "--detach")
         open_questions = place.questions(ROUNDS)
-        # What the server needs once, whoever connects.
+        # What the server needs once, before the first client.
         warm = Fanout("clients", place.port, 100, place.token)
         assert warm.hears() == "ready"
         warm.end()

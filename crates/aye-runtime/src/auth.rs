@@ -123,7 +123,7 @@ impl Authenticator {
         Self { path: home.join("auth").join(format!("{safe}.json")), user: user.to_owned() }
     }
 
-    /// The second factor of whoever answers under this name. A person of the server
+    /// The second factor of the person who answers under this name. A person of the server
     /// without one of their own has that of the account that is theirs.
     pub fn of(home: &Path, name: &str) -> Self {
         let own = Self::new(home, name);

@@ -14,7 +14,7 @@ pub fn namespaces() -> Option<Namespaces> {
 }
 
 /// Refuses to take this process for a person: what a run started cannot agree
-/// for whoever started the run.
+/// for the person who started the run.
 pub fn require_person(
     held: impl Fn() -> Result<Vec<Held>, StoreError>,
     to_do: &str,
@@ -79,8 +79,8 @@ pub fn origin(held: impl FnOnce() -> Result<Vec<Held>, StoreError>) -> Box<Origi
 }
 
 /// The user's number outside of a user namespace that shows it as another.
-/// A mapping of one number is one that anybody can make for themselves; longer
-/// ones are made by whoever administers the machine, and hold inside.
+/// Anyone can map one number for themselves; only an administrator of the
+/// machine can make longer mappings, and those hold inside.
 pub fn real_user() -> u32 {
     let here = rustix::process::getuid().as_raw();
     let map = own_user_map().unwrap_or_default();

@@ -32,7 +32,7 @@ impl fmt::Display for Other {
 }
 
 impl Other {
-    /// Who can change what this is about, if anybody.
+    /// Who can change what this is about, if anyone.
     pub fn of(about: &Metadata) -> Option<Self> {
         match is_ours(about.uid()) {
             true => Self::by_mode(about),
@@ -76,7 +76,7 @@ pub fn is_ours(uid: u32) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&uid)
 }
 
-/// Whether the number is that of a user. In a user namespace everybody from
+/// Whether the number is that of a user. In a user namespace every user from
 /// outside, root too, has the same number, which is nobody's in there.
 fn has_name(uid: u32) -> bool {
     std::fs::read_to_string("/proc/self/uid_map").map_or(true, |map| is_mapped(uid, &map))
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn outside_of_namespaces_everybody_has_a_name() {
-        let everybody = "         0          0 4294967295\n";
-        assert!(is_mapped(65_534, everybody) && is_mapped(0, everybody));
+        let every_user = "         0          0 4294967295\n";
+        assert!(is_mapped(65_534, every_user) && is_mapped(0, every_user));
         assert!(!is_mapped(65_534, "         0       1000          1\n"));
         assert!(is_mapped(65_534, "0 1000 1\n1 100000 65536\n"));
         assert!(is_mapped(65_534, "?\n"));

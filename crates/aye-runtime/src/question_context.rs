@@ -46,7 +46,7 @@ const ERROR: usize = 900;
 const HINT: usize = 300;
 
 /// Tells an advisor about a question. `secrets` are those of the process
-/// that drives the run; whoever reads a journal has none and needs none. The
+/// that drives the run; a reader of the journal has none and needs none. The
 /// fields take at most `bytes` of JSON: [`BUDGET`], less what the caller adds.
 pub fn question_context(
     question: &Question,

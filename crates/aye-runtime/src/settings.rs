@@ -58,7 +58,7 @@ pub const FILE: &str = "aye.toml";
 /// How long finished runs are kept where a project does not say.
 pub const DEFAULT_KEEP: Duration = Duration::from_secs(30 * 86_400);
 
-/// More than anybody writes by hand.
+/// More than anyone writes by hand.
 const LARGEST: u64 = 1 << 20;
 
 /// What holds in a project.
@@ -260,7 +260,7 @@ fn keep_secrets_out(path: &Path, project: &Layer) -> Result<(), Error> {
     })
 }
 
-/// Whether anybody could have put the file there: settings name programs that
+/// Whether anyone could have put the file there: settings name programs that
 /// are run, and `/tmp` is above many a working directory.
 fn is_planted(path: &Path) -> std::io::Result<Option<String>> {
     let directory = path.parent().unwrap_or(path).metadata()?;

@@ -307,7 +307,7 @@ const CHANNELS: Record<string, string> = {
   zenity: "in a desktop dialog", kdialog: "in a desktop dialog", notification: "in a notification", assistant: "through an assistant", elicited: "in an assistant's form", memory: "from memory", override: "with --yes",
 };
 
-/** What became of a question, for whoever had it on the screen. */
+/** What became of a question, for the person who had it on the screen. */
 export function outcome(question: Question): string {
   const name = about(question);
   const { decision } = question;

@@ -222,7 +222,7 @@ struct Looker<'a> {
 
 /// The inputs that are read as `inputs['commit']`, as `inputs.commit`.
 fn inputs_by_key(template: &str) -> Vec<String> {
-    // Whoever asks whether it is there knows that it may not be.
+    // A template that asks whether it is there expects that it may not be.
     if template.contains(" in inputs") {
         return Vec::new();
     }

@@ -117,7 +117,7 @@ pub fn unknown_name(block: &Block, known: &dyn Fn(&str) -> bool) -> Option<Unkno
             let name = dotted.split('.').next().unwrap_or(dotted);
             match dotted.strip_prefix("inputs.") {
                 Some(key) => {
-                    // Whoever asks whether it is there knows that it may not be.
+                    // A block that asks whether it is there expects that it may not be.
                     let asks = ['\'', '"'].iter().any(|quote| {
                         block.code.contains(&format!("{quote}{key}{quote} in inputs"))
                     });

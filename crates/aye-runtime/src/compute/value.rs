@@ -149,7 +149,7 @@ impl Reader {
     }
 }
 
-/// Dates as everybody writes them.
+/// Dates as ISO 8601 writes them.
 fn moment(object: &MontyObject) -> String {
     let offset = |seconds: Option<i32>| match seconds {
         None => String::new(),

@@ -2,7 +2,7 @@
 //!
 //! It reads jobs from its standard input and answers on its standard output.
 //! It holds nothing of value and can be killed at any time; it ends by itself
-//! when whoever started it is gone, when nobody wants anything for a while,
+//! when the process that started it is gone, when no job comes for a while,
 //! and, by the system's limits, when a job takes more than it may.
 
 use std::io;

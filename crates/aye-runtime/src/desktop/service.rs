@@ -55,7 +55,7 @@ pub(crate) struct NotificationService<'a> {
 impl<'a> NotificationService<'a> {
     /// The one of this environment.
     pub(crate) fn find(env: &'a BTreeMap<String, String>) -> Result<Self, String> {
-        // A channel names the desktop: whoever writes that over ssh means it.
+        // A channel names the desktop: someone who writes that over ssh means it.
         let surroundings = Surroundings { env: env.clone(), named: true };
         if let Some(why) = no_bus(&surroundings) {
             return Err(why);

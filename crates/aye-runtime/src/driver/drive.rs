@@ -348,7 +348,7 @@ impl<'a> Driver<'a> {
         Ok(None)
     }
 
-    /// Waits for whoever reads what is shown, unless Aye is told to stop.
+    /// Waits until the output is read, unless Aye has to stop.
     pub(super) fn flush_output(&mut self) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(20);
         const GLANCE: Duration = Duration::from_millis(1);

@@ -6,7 +6,7 @@ use crate::store::{Listener, StoreError};
 
 /// How often the mailbox is looked at without having been rung for.
 const SLOW_POLL: Duration = Duration::from_secs(1);
-/// A step this short is over before anybody could want to stop it; listening
+/// A step this short is over before anyone could want to stop it; listening
 /// for the bell starts later and costs such steps nothing.
 const QUICK: Duration = Duration::from_millis(30);
 

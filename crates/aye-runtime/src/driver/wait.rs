@@ -71,7 +71,7 @@ impl Driver<'_> {
     pub(super) fn tick_lane(&mut self, id: LaneId) -> Result<bool, Error> {
         let Some(lane) = self.lanes.get(id) else { return Ok(false) };
         let (now, phase) = (self.parts.clock.now(), &lane.machine.state().phase);
-        // The limits of what runs are kept by whoever runs it.
+        // What runs keeps its own time limit.
         let waits = !matches!(phase, Phase::Running { .. });
         let Some(at) = lane.machine.wake_at().filter(|at| waits && now >= *at) else {
             return Ok(false);

@@ -250,7 +250,7 @@ impl Driver<'_> {
         if self.parts.report.shows_color() && !process.env.contains_key(force) {
             spec.env.push((force.into(), Some("1".into())));
         }
-        // For whoever looks which process a step is.
+        // Shows to which step a process belongs.
         let step_of = format!("{}/{execution}", state.run);
         spec.env.push((STEP_VARIABLE.into(), Some(step_of.into())));
         if let Some(text) = &process.stdin {

@@ -142,7 +142,7 @@ impl Driver<'_> {
     fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix, proposed: bool) -> Remembered {
         let machine = &self.lane(id).machine;
         let mask = |text: &str| machine.secrets().mask(text);
-        // What can be carried out waits for a person, whoever says it.
+        // A fix that could be carried out waits for a person, wherever it comes from.
         let proposed = proposed || !told.change.is_empty();
         let looks_like = looks_like_regex(&told.error).then(|| {
             let error = mask(&told.error);

@@ -47,7 +47,7 @@ impl Later {
         self.has_any(text::names_in_condition_with(condition, Some(&PythonExpressions)))
     }
 
-    /// What cannot be read is left to whoever reports it.
+    /// What cannot be read counts as none; it is reported elsewhere.
     fn has_any(&self, names: Result<Vec<String>, TextError>) -> bool {
         let first = |name: &'_ String| name.split('.').next().unwrap_or(name).to_owned();
         names.unwrap_or_default().iter().any(|name| self.0.contains(&first(name)))

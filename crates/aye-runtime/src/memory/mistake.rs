@@ -9,8 +9,8 @@ use aye_core::heal::Category;
 
 use super::pattern::Told;
 
-/// A mistake that can be learned from: made by whoever called, in a way that
-/// may be avoided the next time.
+/// A mistake that can be learned from: the caller made it, and can avoid it
+/// the next time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mistake {

@@ -67,7 +67,7 @@ fn own(body: &str, message: &Message) -> Result<String, DeliveryError> {
     if is_whole { Ok(rendered) } else { render(body, true) }
 }
 
-/// Slack gives `&`, `<` and `>` a meaning: `<!channel>` wakes everybody.
+/// Slack gives `&`, `<` and `>` a meaning: `<!channel>` notifies everyone in the channel.
 fn slack_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

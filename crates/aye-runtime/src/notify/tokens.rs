@@ -19,8 +19,8 @@ pub fn token_digest(token: &str) -> String {
 
 /// The options that a message may answer with. Declining has to end the run or
 /// leave the step out; agreeing has to be possible on a relayed word, and
-/// nothing destructive may follow. A file answers nothing that wants more than
-/// anybody's word. The core refuses the same once more.
+/// nothing destructive may follow. A file cannot answer a guarded question.
+/// The core refuses the same once more.
 pub fn answers(question: &Question, through: Through) -> Vec<&Offer> {
     let file = through == Through::DropBox;
     if question.kind == AskKind::Input || question.secret || file && question.is_guarded() {

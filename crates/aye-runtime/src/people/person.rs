@@ -100,7 +100,7 @@ pub enum Owner {
     Person(String),
 }
 
-/// Everybody, as they were when the file was read.
+/// All people, as they were when the file was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
     pub(super) people: BTreeMap<String, Person>,

@@ -22,7 +22,7 @@ pub enum Joins {
     Never,
     /// With the others.
     AtOnce,
-    /// So long after the question opened, whoever shows it.
+    /// So long after the question opened, even if another prompter shows it.
     After(Duration),
     /// When no terminal and no editor shows it.
     Unseen,
@@ -215,7 +215,7 @@ mod tests {
         assert!(!at(&mut after, &asked, false, now));
         assert_eq!(after.look_at(), Some(now + minute));
         assert!(!after.is_showing(&asked.id));
-        assert!(at(&mut after, &asked, true, now + minute), "whoever shows it");
+        assert!(at(&mut after, &asked, true, now + minute), "even if another shows it");
         assert_eq!(after.look_at(), None);
         let mut never = Joining::new(Fake::default(), Joins::Never);
         assert!(never.obstacle().is_some());

@@ -22,7 +22,7 @@ pub struct Redactor<'a> {
 }
 
 impl<'a> Redactor<'a> {
-    /// Hides these; whoever reads a journal knows none and needs none.
+    /// Hides these. A reader of the journal knows none and needs none.
     pub fn new(secrets: Option<&'a Secrets>) -> Self {
         let longest = secrets.and_then(|all| all.values().map(str::len).max()).unwrap_or(0);
         Self { secrets, longest }
@@ -90,7 +90,7 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// As much of a value's text as anybody will look at.
+    /// As much of a value's text as a reader will look at.
     fn beginning(&self, value: &Value) -> String {
         let mut budget = Bounded { bytes: Vec::new(), most: self.window() + 1 };
         // Stopped where it is long enough: that is not an error.

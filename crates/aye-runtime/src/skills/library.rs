@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use super::{SkillFile, read_text, skill_name};
 
 /// How many files and directories are looked at below the skill directories
-/// of a project: `skills = ["/"]` may not keep anybody waiting.
+/// of a project: `skills = ["/"]` may not keep anyone waiting.
 const MOST_ENTRIES: usize = 50_000;
 /// How many of them may be skills.
 const MOST_FILES: usize = 2_000;
@@ -146,7 +146,7 @@ impl Library<'_> {
         listing
     }
 
-    /// Whether a directory that the project names may have skills for whoever looks.
+    /// Whether skills may be listed from a directory that the project names.
     fn may_list(&self, directory: &Path) -> bool {
         let inside = |real: PathBuf| {
             let root = self.settings.root.canonicalize();

@@ -62,7 +62,7 @@ pub enum ToolEvent {
         /// Which question.
         ask: u64,
     },
-    /// A server asked, and was declined without asking anybody.
+    /// A server asked, and was declined and nobody was asked.
     Declined {
         /// Which.
         server: String,

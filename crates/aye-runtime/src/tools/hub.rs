@@ -130,8 +130,8 @@ impl Tools {
         self.read_only.contains(name)
     }
 
-    /// Servers may ask in the middle of a call: whoever says so answers each
-    /// [`ToolEvent::Asks`]. To be said before the first call.
+    /// Lets servers ask in the middle of a call. The caller answers each
+    /// [`ToolEvent::Asks`]. Call this before the first call of a tool.
     pub fn let_servers_ask(&mut self) {
         self.may_ask = true;
     }

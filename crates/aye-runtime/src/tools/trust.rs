@@ -10,7 +10,7 @@ use super::launch::Launch;
 pub enum Trust {
     /// What was agreed to, and what the user's own settings name.
     File(TrustFile),
-    /// Everything: whoever calls has asked already.
+    /// Everything: the caller has asked already.
     Everything,
 }
 

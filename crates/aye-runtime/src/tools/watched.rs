@@ -26,7 +26,7 @@ pub(super) struct Faults {
     pub(super) strange: Option<String>,
 }
 
-/// Shared by the stream and whoever reports the error.
+/// Shared by the stream and the code that reports the error.
 pub(super) type Fault = Arc<Mutex<Faults>>;
 
 /// Passes bytes on and looks at the beginning and length of each line.

@@ -58,7 +58,7 @@ impl Granted {
         };
         let Settings { project, user, .. } = settings;
         let mut left_out: Vec<String> = trouble.into_iter().collect();
-        // For whoever typed it the directory is enough.
+        // For a run that a person typed, trust in the directory is enough.
         let mut may = |power: Option<Power>, what: &str| {
             let Some(power) = power else { return false };
             let may = agreed.trusted && (by == StartedBy::Person || agreed.holds(&power));

@@ -195,7 +195,7 @@ impl Runtime {
     }
 }
 
-/// What a key of a client becomes in the journal: its own, whoever else uses the same.
+/// What a client's key becomes in the journal: another client may use the same key.
 pub(super) fn key_digest(name: &str, key: &str) -> String {
     let mut text = digest(&[name.as_bytes(), key.as_bytes()]);
     text.truncate(32);

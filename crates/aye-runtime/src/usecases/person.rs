@@ -13,7 +13,7 @@ impl Runtime {
     /// account it is, else its own.
     pub fn person(&self) -> String {
         let user = self.driver().user;
-        // A file that cannot be read makes nobody of anybody.
+        // If the file cannot be read, the account has no other name.
         let people = PeopleFile::new(&self.home).read().unwrap_or_default();
         people.of_account(&user).map_or(user, |person| person.name.clone())
     }
@@ -28,7 +28,7 @@ impl Runtime {
     }
 
     /// Refuses to take this process for a person: what a run started cannot
-    /// agree for whoever started the run.
+    /// agree for the person who started the run.
     pub fn require_person(&self, to_do: &str) -> Result<(), Error> {
         let store = self.store_to_read()?;
         let held = || store.as_deref().map_or(Ok(Vec::new()), |store: &dyn Store| store.held());

@@ -38,7 +38,7 @@ pub struct QuestionFacts {
     pub variables: Map<String, Value>,
     /// The last steps.
     pub recent_steps: Vec<Value>,
-    /// What people wrote down about it: data, whoever wrote it.
+    /// What people wrote down about it: data, and never an instruction.
     pub known_issues: Vec<KnownIssue>,
     /// Fixes that memory has for the failure and that were not used, with the
     /// reason, a sentence each.

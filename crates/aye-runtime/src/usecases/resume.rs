@@ -137,7 +137,7 @@ impl Runtime {
         self.retry_with(request, answer, warn)
     }
 
-    /// The same, on the word of whoever gave this answer.
+    /// The same, on the word of the person who gave this answer.
     pub(super) fn retry_with(
         &self,
         request: RetryRequest,
@@ -178,8 +178,8 @@ impl Runtime {
         machine.ended_survivors(ended);
         if let Beginning::Retried(retry) = &mut beginning {
             retry.epoch = lease.epoch();
-            // Whoever waits for an answer is told of a refusal: nobody reads the errors of
-            // a driver in the background.
+            // The process that waits for the verdict gets the refusal: nobody reads the
+            // errors of a driver in the background.
             let world = runtime.world(Path::new(&row.workspace));
             let tried = machine.clone().handle(Input::Retry((**retry).clone()), &world);
             if let Some(refusal) = tried.refusal {

@@ -13,7 +13,7 @@ use super::journal_reader::JournalReader;
 use super::warning::Warning;
 
 impl JournalReader {
-    /// Whether a run rests: whoever takes its answer takes it up.
+    /// Whether a run rests: the process that takes its answer resumes it.
     pub fn rests(&self, outermost: &RunRow) -> Result<bool, Error> {
         Ok(self.state(&outermost.id)?.paused == Some(PauseReason::Resting))
     }

@@ -135,7 +135,7 @@ impl Context {
         }
     }
 
-    /// How whoever drives a run here is called back to its terminal.
+    /// How a person who drives a run here is called back to its terminal.
     pub fn attention(&self) -> Option<Attention> {
         let attention = Attention::of(&self.env).filter(|_| self.settings.bell);
         attention.map(|attention| if self.plain { attention.bell_only() } else { attention })

@@ -24,7 +24,7 @@ pub(super) struct Word {
     pub(super) prompter: Channel,
 }
 
-/// Sends an answer to whoever drives the run; if nobody does, the run continues
+/// Sends an answer to the driver of the run; without one, the run continues
 /// in a process of its own. A note, if something is to be said.
 pub(super) fn answer(
     server: &ServerState,

@@ -6,7 +6,7 @@
 //! that input is needed, and the client calls again with it.
 //!
 //! Clients do not always show what they accept: a form that is declined within
-//! a second was not seen by anybody, and no form can be accepted empty.
+//! a second was not seen by a person, and no form can be accepted empty.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ pub(super) struct Returned {
     pub(super) waited: Duration,
 }
 
-/// A form that is declined sooner was not shown to anybody.
+/// A form that is declined sooner was not shown to a person.
 const SEEN: Duration = Duration::from_secs(1);
 /// The name of the one form of a result.
 const FORM: &str = "answer";
@@ -140,7 +140,7 @@ impl Call<'_> {
                 Some(Form { question: asking.question, params })
             }))
         });
-        // What cannot be read now is told by whoever tells where the run stands.
+        // If it cannot be read now, the report on the run says so.
         Ok(found.await?.unwrap_or_default())
     }
 

@@ -57,7 +57,7 @@ pub(crate) fn token(runtime: &Runtime) -> Result<(PathBuf, String), Error> {
 }
 
 /// The service itself, for whatever serves it at this port; a page of another port is
-/// a stranger. Without one, whoever serves it has looked at host and origin.
+/// a stranger. Without a port, the server around it has checked host and origin.
 fn service(server: &Arc<ServerState>, port: Option<u16>) -> Service {
     let server = Arc::clone(server);
     let config = StreamableHttpServerConfig::default();

@@ -227,7 +227,7 @@ fn next(look: &Overview, handle: &str) -> Value {
 }
 
 /// A question in words: what is asked, by whom it may be answered, and how.
-/// Everything that the data has and that matters to whoever reads no data.
+/// Everything in the data that matters to a client that shows text only.
 fn asked_text(data: &Map<String, Value>) -> String {
     let word = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     let line = |name: &str| escape_control_line(word(name));

@@ -59,7 +59,7 @@ pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
     }
 }
 
-/// The two streams of the protocol, out of everybody else's reach.
+/// The two streams of the protocol, out of reach of all other code.
 fn take_over() -> std::io::Result<(File, File)> {
     let input = rustix::io::dup(std::io::stdin())?;
     let output = rustix::io::dup(std::io::stdout())?;

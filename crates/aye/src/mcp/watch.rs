@@ -1,8 +1,8 @@
 //! Telling clients that something they subscribed to has changed.
 //!
 //! One thread a subscription, which waits for the journal's bell and looks at
-//! files now and then. What has changed is told by its address alone; whoever
-//! wants to know more reads it.
+//! files now and then. Only the address of what has changed is sent; a
+//! client that wants to know more reads it.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ impl Wanted {
     }
 }
 
-/// Ends the watching with whoever wanted it.
+/// Ends the watching when the subscriber goes.
 pub(super) struct Guard(pub(super) Wanted);
 
 impl Drop for Guard {

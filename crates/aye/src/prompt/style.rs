@@ -3,8 +3,8 @@
 use crate::paint::{Paint, Tone};
 use crate::term::width;
 
-/// A stretch of text in one tone. The text is harmless: whoever makes a span
-/// of foreign text goes through [`super::markup`] or [`crate::paint::escape_control`].
+/// A stretch of text in one tone. The text is harmless: code that makes a span
+/// of foreign text passes it through [`super::markup`] or [`crate::paint::escape_control`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// How it is painted.

@@ -43,7 +43,7 @@ pub struct PromptConfig {
     pub opened_with: Option<Key>,
     /// Who is asked for advice on questions of a run that want it.
     pub advisor: Option<Advisor>,
-    /// How whoever looks away is called, if they are.
+    /// How a person who looks away is called, if at all.
     pub attention: Option<Attention>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> TerminalPrompter<'a> {
         event
     }
 
-    /// The same, for whoever has no driver: waits for a key or one of `wake`
+    /// The same, for a caller without a driver: waits for a key or one of `wake`
     /// if nothing has happened, at most a second.
     pub fn hear(
         &mut self,
@@ -160,7 +160,7 @@ impl<'a> TerminalPrompter<'a> {
         }
     }
 
-    /// An answer of whoever sits here.
+    /// An answer of the person at this terminal.
     pub(super) fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
         let by = self.config.user.clone();
         let answer = Answer {

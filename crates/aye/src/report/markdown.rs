@@ -252,7 +252,7 @@ fn words(text: &str) -> String {
     shown
 }
 
-/// The same in one cell of a table, not longer than anybody would read there;
+/// The same in one cell of a table, not longer than anyone would read there;
 /// a table has no lines of its own.
 fn cell(text: &str) -> String {
     const MOST: usize = 200;

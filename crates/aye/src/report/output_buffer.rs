@@ -1,4 +1,4 @@
-//! Where a report's words go: never blocks for long, whoever does not read them.
+//! Where a report's words go: never blocks for long, even if nobody reads them.
 //!
 //! A reader may be slow, or stop reading (a pager, a stalled collector of logs).
 //! Then the words wait here, up to a limit. Beyond it a slow reader is waited
@@ -196,8 +196,8 @@ fn is_ready(stream: &OwnedFd, within: Duration) -> bool {
     poll(&mut stream, Some(&within)).is_ok_and(|ready| ready > 0)
 }
 
-/// The same pipe, opened anew: not to block is then our own matter, and not that of everybody
-/// who writes to it.
+/// The same pipe, opened anew: it then does not block for us, and stays as it is for the
+/// others that write to it.
 fn unblocked(pipe: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -85,7 +85,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         };
     }
 
-    /// Writes the lines that `feed` gives, all at once: whoever reads the same file sees whole
+    /// Writes the lines that `feed` gives, all at once: a reader of the same file sees whole
     /// lines.
     fn lines(
         &mut self,

@@ -77,7 +77,7 @@ struct Entry {
     heard: Heard,
 }
 
-/// Everybody who is connected.
+/// All clients that are connected.
 #[derive(Default)]
 pub(super) struct Clients {
     all: Mutex<BTreeMap<u64, Entry>>,

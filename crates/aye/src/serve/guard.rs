@@ -1,4 +1,4 @@
-//! What every request has to show before anybody looks at it: a `Host` that is
+//! What every request has to show before it is looked at: a `Host` that is
 //! ours, no foreign `Origin`, and a token or a session.
 
 use std::sync::Arc;
@@ -261,7 +261,7 @@ fn harden(headers: &mut HeaderMap) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// Whether whoever asks is the account that the server runs as.
+/// Refuses a client that is not the account that the server runs as.
 pub(super) fn must_be_local(identity: &Identity) -> Result<(), Problem> {
     match identity.is_local() {
         true => Ok(()),

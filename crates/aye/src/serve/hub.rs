@@ -54,7 +54,7 @@ pub(super) struct Events {
 pub(super) struct EventFrame {
     /// Its number in the journal.
     pub(super) n: u64,
-    /// Where its run works: not everybody sees every project.
+    /// Where its run works: not everyone sees every project.
     pub(super) workspace: Arc<Path>,
     /// The message.
     pub(super) message: Bytes,
@@ -97,15 +97,15 @@ impl Hub {
         self.position.load(Ordering::Acquire)
     }
 
-    /// Tells everybody something that is not in the journal; `limited` to those who do
-    /// not see every project.
+    /// Sends all clients something that is not in the journal; those who do not see
+    /// every project get `limited`.
     pub(super) fn notify(&self, all: String, limited: String) {
         let (all, limited) = (text_frame(all), text_frame(limited));
         self.queues.send(Frame::Notice { all, limited });
     }
 }
 
-/// The queues of everybody who is connected.
+/// The queues of all clients that are connected.
 #[derive(Default)]
 struct Queues(Mutex<Vec<Weak<ClientQueue>>>);
 
@@ -116,7 +116,7 @@ impl Queues {
 
     fn send(&self, frame: Frame) {
         let frame = Arc::new(frame);
-        // Nobody who comes or goes waits until everybody has the frame.
+        // A client that comes or goes does not wait until all have the frame.
         let mut queues = Vec::new();
         self.all().retain(|queue| {
             let queue = queue.upgrade();

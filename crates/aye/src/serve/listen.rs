@@ -71,7 +71,7 @@ pub(crate) fn serve(
 ) -> Result<u8, Error> {
     let address = address(&options)?;
     let only = OnlyServer::take(&runtime.home)?;
-    // What cannot be read would refuse everybody later.
+    // A file that cannot be read would refuse everyone later.
     let people = PeopleFile::new(&runtime.home).read()?;
     if !address.ip().is_loopback() && people.is_empty() {
         return Err(Error::Refused {
@@ -256,7 +256,7 @@ fn place(bound: SocketAddr, options: &Options) -> Place {
     let mut hosts = Vec::new();
     for name in named {
         let name = if has_port(&name) { name } else { format!("{name}:{port}") };
-        // Browsers leave out the port that everybody knows.
+        // Browsers leave out the default port.
         hosts.extend(name.strip_suffix(&format!(":{usual}")).map(str::to_owned));
         hosts.push(name);
     }

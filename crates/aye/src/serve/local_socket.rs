@@ -35,7 +35,7 @@ pub(super) fn bind(path: &Path) -> Result<UnixListener, Error> {
         fs::remove_file(path).map_err(failed)?;
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
-    // Everybody may connect; who counts is decided by their account.
+    // Everyone may connect; their account decides what they may do.
     fs::set_permissions(path, fs::Permissions::from_mode(0o666)).map_err(failed)?;
     Ok(listener)
 }

@@ -95,7 +95,7 @@ impl Server {
             .map_err(|_| Problem::new(Code::Unavailable, "too many clients follow logs"))
     }
 
-    /// Everybody, as they are now. The file is read again when it has changed.
+    /// All people, as they are now. The file is read again when it has changed.
     pub(super) fn people(&self) -> Result<Arc<People>, Problem> {
         let stamp = stamp(self.people.path());
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -74,7 +74,7 @@ impl Certificate {
 }
 
 /// The certificate of this home and its key. It stays the same as long as it is for the
-/// same names: whoever agreed to it once is not asked again.
+/// same names: a browser that accepted it once does not ask again.
 fn made_for(home: &Path, names: &[String], now: Timestamp) -> Result<(PathBuf, PathBuf), Error> {
     let (chain, key) = (home.join(CERTIFICATE), home.join(KEY));
     let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();

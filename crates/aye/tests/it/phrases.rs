@@ -12,13 +12,17 @@ const PHRASES: [(&str, &str); 6] = [
     (" mended", "fixed"),
 ];
 
-/// What not to write where users read it: in pages and messages. Comments may.
-const READ: [(&str, &str); 24] = [
-    ("yours to run", "trusted"),
-    ("whoever", "everyone who, or the person who"),
-    ("Whoever", "Everyone who, or the person who"),
+/// Words not to write anywhere, comments included.
+const WORDS: [(&str, &str); 4] = [
+    ("whoever", "everyone who, or the person who, or name the process"),
     ("everybody", "everyone"),
     ("anybody", "anyone"),
+    ("somebody", "someone"),
+];
+
+/// What not to write where users read it: in pages and messages. Comments may.
+const READ: [(&str, &str); 20] = [
+    ("yours to run", "trusted"),
     ("asked about", "Aye asks, or waiting for an answer"),
     ("taken up", "resumed"),
     ("takes it up", "resumes it"),
@@ -41,8 +45,7 @@ const READ: [(&str, &str); 24] = [
 ];
 
 /// Pages beside those of `docs`.
-const PAGES: [&str; 5] =
-    ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md"];
+const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
 
 /// Pages that only quote: what was, or what the program says elsewhere.
 const QUOTES: [&str; 2] = ["CHANGELOG.md", "transcripts.md"];
@@ -52,7 +55,7 @@ fn is_read(path: &Path, line: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let code = path.extension().is_some_and(|kind| kind != "md");
     // Names of tests hold words between underscores, and tests say things of their own.
-    let own = ["//", "/*", "*", "fn ", "assert", "#[expect", "let everybody"];
+    let own = ["//", "/*", "*", "fn ", "assert", "#[expect"];
     let is_comment = code && own.iter().any(|start| line.trim().starts_with(start));
     !QUOTES.contains(&name) && !is_comment
 }
@@ -94,7 +97,7 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
             if !path.ends_with("vendor") && !path.ends_with("decisions") {
                 files(&path, found);
             }
-        } else if matches!(kind, Some("rs" | "md" | "js")) {
+        } else if matches!(kind, Some("rs" | "md" | "js" | "ts" | "css" | "yaml")) {
             found.push(path);
         }
     }
@@ -122,7 +125,9 @@ fn what_readers_stumbled_over_does_not_come_back() {
     for name in ["aye", "aye-core", "aye-process", "aye-runtime"] {
         files(&root.join("crates").join(name).join("src"), &mut all);
     }
-    files(&root.join("docs"), &mut all);
+    for name in ["docs", "bench", "examples", "editors/vscode/src"] {
+        files(&root.join(name), &mut all);
+    }
     all.extend(PAGES.map(|name| root.join(name)));
     let mut wrong = Vec::new();
     for path in &all {
@@ -141,9 +146,12 @@ fn what_readers_stumbled_over_does_not_come_back() {
                 }
             }
             // Names of tests hold words between underscores.
-            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-            if words.any(|word| matches!(word, "somebody" | "Somebody")) {
-                wrong.push(format!("{}\n  `somebody`: write someone", place()));
+            for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                for (bad, better) in WORDS {
+                    if word.eq_ignore_ascii_case(bad) {
+                        wrong.push(format!("{}\n  `{word}`: write {better}", place()));
+                    }
+                }
             }
             if says_is_no(line) {
                 wrong.push(format!("{}\n  `is no`: write `is not a`", place()));

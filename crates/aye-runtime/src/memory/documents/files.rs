@@ -32,7 +32,7 @@ pub struct FileDocuments {
 }
 
 impl FileDocuments {
-    /// The memory of a project: everybody who works on it may read it, and links
+    /// The memory of a project: everyone who works on it may read it, and links
     /// in it are not written through.
     pub fn shared(directory: PathBuf) -> Self {
         Self { directory, shared: true }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::store::Occasion;
 
-/// How long a question that a terminal shows is left to whoever sits there.
+/// How long a question that a terminal shows is left to the person who sits there.
 const DELAY: Duration = Duration::from_secs(60);
 /// How long before its end a question is told of as expiring.
 const EXPIRING: Duration = Duration::from_secs(120);

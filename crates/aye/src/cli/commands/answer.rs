@@ -317,8 +317,8 @@ impl From<Reach> for AnswerScope {
     }
 }
 
-/// The one-time code, where one is wanted: whoever applies the answer checks
-/// it. Saying no needs none.
+/// The one-time code, where one is wanted: the process that applies the answer
+/// checks it. Saying no needs none.
 fn code_for(
     question: &QuestionRow,
     asked: Option<&Question>,

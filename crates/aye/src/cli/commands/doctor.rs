@@ -1,5 +1,5 @@
 //! `aye doctor`: what is there, what is missing, and what that means. What can
-//! be tried without asking or disturbing anybody is tried (`tried`).
+//! be tried without asking or disturbing anyone is tried (`tried`).
 //!
 //! Touches what it tries: the home, the journal, programs and the display. The findings go to
 //! standard output, and whether one is a problem to the exit code.

@@ -77,7 +77,7 @@ pub(super) async fn run(
     go(call, begun.await?).await
 }
 
-/// Reads what was given and does it, on behalf of whoever calls.
+/// Reads what was given and does it, on behalf of the caller.
 async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
     call: &Call<'_>,
     request: CallToolRequestParams,

@@ -1,5 +1,5 @@
-//! Where each answer leads, and who has to agree where that is not simply
-//! whoever sits here.
+//! Where each answer leads, and who has to agree if the person at this
+//! terminal is not enough.
 
 use aye_core::skill::By;
 

@@ -42,7 +42,7 @@ pub(super) async fn answer(
             Ok(server.runtime.answer_with_token(&body.token, None, None, through)?)
         })
         .await;
-    // Only wrong tokens are counted: whoever has a right one answers however many there were.
+    // Only wrong tokens are counted: a right one answers after any number of wrong ones.
     let taken = taken.map_err(|problem| match problem.code {
         Code::NotFound if !server.rates.lets_guess(Instant::now()) => {
             Problem::new(Code::RateLimited, "too many answers from messages at once")

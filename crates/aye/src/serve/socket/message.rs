@@ -225,7 +225,7 @@ pub(in crate::serve) enum CommandReply {
     },
 }
 
-/// What everybody who is connected hears beside the journal's events.
+/// What all connected clients get besides the journal's events.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::serve) enum Notice {

@@ -97,7 +97,7 @@ pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Sai
     Ok(said)
 }
 
-/// Whether it can be started without anybody being asked.
+/// Whether it can be started without asking.
 pub(super) fn is_agreed(launch: &Launch, context: &Context) -> Result<bool, Error> {
     let own = context.settings.tools.servers.get(&launch.server).is_some_and(|one| one.own);
     Ok(own || context.trust_book().read()?.holds(&Power::from(launch)))

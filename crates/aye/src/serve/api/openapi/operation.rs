@@ -13,7 +13,7 @@ pub(in crate::serve::api) struct Operation<'a> {
     pub(super) parameters: Vec<Value>,
     pub(super) body: Option<Value>,
     pub(super) responses: Map<String, Value>,
-    /// Anybody may ask.
+    /// It needs no token and no session.
     pub(super) is_open: bool,
 }
 
