@@ -6,7 +6,7 @@ use aye_core::id::QuestionId;
 use aye_core::question::{Answer, Channel};
 use aye_process::Signals;
 use aye_runtime::driver::Outcome;
-use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 use aye_runtime::report::{Silent, Unbuffered};
 use aye_runtime::runtime::{Parts, Runtime};
 use aye_runtime::usecases::{SkillError, Surface};
@@ -14,8 +14,8 @@ use aye_runtime::usecases::{SkillError, Surface};
 struct First;
 
 impl Prompter for First {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        let choice = posed.question.options.first()?.value.as_str();
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        let choice = asked.question.options.first()?.value.as_str();
         let answer = Answer::new(choice, "me".to_owned(), Channel::Command);
         Some(PromptEvent::Answered { answer, code: None })
     }

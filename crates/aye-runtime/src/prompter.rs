@@ -44,7 +44,7 @@ pub trait Prompter {
     /// Shows the question, or what has changed since the last call, and
     /// returns what happened to it there meanwhile. The driver calls this
     /// before it waits, for as long as the question is open.
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent>;
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent>;
 
     /// Whether someone could see the question there right now.
     fn is_showing(&self, question: &QuestionId) -> bool;
@@ -102,7 +102,7 @@ pub trait Prompter {
 
 /// A question and what someone may want to know before answering it.
 #[derive(Debug, Clone, Copy)]
-pub struct QuestionContext<'a> {
+pub struct AskedQuestion<'a> {
     /// The question.
     pub question: &'a Question,
     /// When it expires: its own deadline, which may have been held back, or
@@ -124,7 +124,7 @@ pub struct QuestionContext<'a> {
     pub shown: bool,
 }
 
-impl<'a> QuestionContext<'a> {
+impl<'a> AskedQuestion<'a> {
     /// A question that belongs to no run.
     pub fn alone(question: &'a Question, deadline: Option<Timestamp>) -> Self {
         Self {

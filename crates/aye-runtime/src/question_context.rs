@@ -54,30 +54,30 @@ pub fn question_context(
     secrets: Option<&Secrets>,
     bytes: usize,
 ) -> Map<String, Value> {
-    let veil = Redactor::new(secrets);
+    let redactor = Redactor::new(secrets);
     let mut budget = Budget::new(bytes.min(BUDGET).saturating_sub(LEFT_OUT));
     budget.add("version", VERSION.into());
     if let Some(run) = run {
-        budget.add("skill", veil.start(&run.started.skill, 100, 150).into());
+        budget.add("skill", redactor.start(&run.started.skill, 100, 150).into());
         if let Some(environment) = &run.started.environment {
-            budget.add("environment", veil.start(environment, 100, 150).into());
+            budget.add("environment", redactor.start(environment, 100, 150).into());
         }
     }
-    budget.add("step", veil.start(&question.step, 100, 150).into());
+    budget.add("step", redactor.start(&question.step, 100, 150).into());
     budget.add("kind", json!(question.kind));
     budget.add("purpose", json!(question.purpose));
     if let Some(title) = question.own_title() {
-        budget.add("title", veil.start(title, 150, 200).into());
+        budget.add("title", redactor.start(title, 150, 200).into());
     }
-    budget.add("message", veil.start(&question.message, 900, 1000).into());
+    budget.add("message", redactor.start(&question.message, 900, 1000).into());
     if let (Some(default), false) = (&question.default, question.secret) {
-        budget.add("default", veil.start(default, 100, 150).into());
+        budget.add("default", redactor.start(default, 100, 150).into());
     }
     if let Some(follows) = &question.follows {
-        budget.add("follows", veil.start(follows, 400, 500).into());
+        budget.add("follows", redactor.start(follows, 400, 500).into());
     }
     let mut left_out = Map::new();
-    let told = |line: String| Some(Value::from(veil.start(&line, VALUE, VALUE + 50)));
+    let told = |line: String| Some(Value::from(redactor.start(&line, VALUE, VALUE + 50)));
     let changed = question.changed.iter().map(|change| told(change.line()));
     let facts = question.facts.iter().flatten();
     for (name, all, most) in [
@@ -93,13 +93,13 @@ pub fn question_context(
         }
     }
     let options =
-        some(question.options.iter().map(|offer| option(question, offer, &veil)), OPTIONS);
+        some(question.options.iter().map(|offer| option(question, offer, &redactor)), OPTIONS);
     note(&mut left_out, "options", question.options.len() - options.len());
     if !options.is_empty() {
         budget.add("options", options.into());
     }
     if let Some(run) = run {
-        let (steps, missed) = steps(run, &question.step, budget.left() * 3 / 5, &veil);
+        let (steps, missed) = steps(run, &question.step, budget.left() * 3 / 5, &redactor);
         note(&mut left_out, "steps", missed);
         if !steps.is_empty() {
             budget.add("steps", steps.into());
@@ -108,7 +108,7 @@ pub fn question_context(
         for (name, values, share) in
             [("inputs", &run.started.inputs, 2), ("results", &*run.outputs, 1)]
         {
-            let told = named(values, budget.left() / share, &veil);
+            let told = named(values, budget.left() / share, &redactor);
             note(&mut left_out, name, values.len() - told.len());
             if !told.is_empty() {
                 budget.add(name, told.into());
@@ -144,25 +144,25 @@ fn some(values: impl Iterator<Item = Option<Value>>, room: usize) -> Vec<Value> 
 }
 
 /// One that can be suggested has its value in full.
-fn option(question: &Question, offer: &Offer, veil: &Redactor<'_>) -> Option<Value> {
-    if veil.start(&offer.value, 100, 200) != offer.value {
+fn option(question: &Question, offer: &Offer, redactor: &Redactor<'_>) -> Option<Value> {
+    if redactor.start(&offer.value, 100, 200) != offer.value {
         return None;
     }
     let mut option = Map::new();
     option.insert("value".to_owned(), offer.value.clone().into());
-    option.insert("label".to_owned(), veil.start(&offer.label, 80, 120).into());
+    option.insert("label".to_owned(), redactor.start(&offer.label, 80, 120).into());
     if let Some(description) = &offer.description {
-        option.insert("description".to_owned(), veil.start(description, 100, 150).into());
+        option.insert("description".to_owned(), redactor.start(description, 100, 150).into());
     }
     option.insert("action".to_owned(), json!(offer.action));
     if let Some(lead) = question.lead(&offer.value) {
-        option.insert("leads_to".to_owned(), veil.start(&lead.to_string(), 100, 150).into());
+        option.insert("leads_to".to_owned(), redactor.start(&lead.to_string(), 100, 150).into());
     }
     Some(option.into())
 }
 
 /// The last steps, the newest last, and how many there was no room for.
-fn steps(run: &State, asked: &str, room: usize, veil: &Redactor<'_>) -> (Vec<Value>, usize) {
+fn steps(run: &State, asked: &str, room: usize, redactor: &Redactor<'_>) -> (Vec<Value>, usize) {
     let met = run
         .steps
         .iter()
@@ -171,9 +171,9 @@ fn steps(run: &State, asked: &str, room: usize, veil: &Redactor<'_>) -> (Vec<Val
     let mut left = room.saturating_sub(20);
     let mut told = Vec::new();
     for (name, record) in &last {
-        let short = step(name, record, veil);
+        let short = step(name, record, redactor);
         let mut long = short.clone();
-        if let Some(output) = output(record, veil) {
+        if let Some(output) = output(record, redactor) {
             long.insert("output".to_owned(), output.into());
         }
         let fits = [long, short].into_iter().map(Value::from).find(|one| size(one) < left);
@@ -186,34 +186,34 @@ fn steps(run: &State, asked: &str, room: usize, veil: &Redactor<'_>) -> (Vec<Val
     (told, missed)
 }
 
-fn step(name: &str, record: &StepRecord, veil: &Redactor<'_>) -> Map<String, Value> {
+fn step(name: &str, record: &StepRecord, redactor: &Redactor<'_>) -> Map<String, Value> {
     let mut step = Map::new();
-    step.insert("step".to_owned(), veil.start(name, 80, 120).into());
+    step.insert("step".to_owned(), redactor.start(name, 80, 120).into());
     step.insert("outcome".to_owned(), record.standing().into());
     if let Some(code) = record.process.as_ref().and_then(|process| process.exit_code) {
         step.insert("exit_code".to_owned(), code.into());
     }
     if let Some(message) = &record.message {
-        step.insert("message".to_owned(), veil.start(message, 150, 200).into());
+        step.insert("message".to_owned(), redactor.start(message, 150, 200).into());
     }
     step
 }
 
 /// The end of what it wrote; of what went wrong, if it failed.
-fn output(record: &StepRecord, veil: &Redactor<'_>) -> Option<String> {
+fn output(record: &StepRecord, redactor: &Redactor<'_>) -> Option<String> {
     let process = record.process.as_ref()?;
     let failed = record.status != StepStatus::Completed;
     let text = match failed && !process.stderr.trim().is_empty() {
         true => &process.stderr,
         false => &process.stdout,
     };
-    let end = veil.end(text.trim_end(), OUTPUT, OUTPUT + 100);
+    let end = redactor.end(text.trim_end(), OUTPUT, OUTPUT + 100);
     (!end.is_empty()).then_some(end)
 }
 
 /// The last steps of a run and of the runs `around` it (the nearest first), the newest
 /// last: what became of each.
-pub fn recent_steps(run: &State, around: &[State], veil: &Redactor<'_>) -> Vec<Value> {
+pub fn recent_steps(run: &State, around: &[State], redactor: &Redactor<'_>) -> Vec<Value> {
     let runs = around.iter().rev().map(|run| (run, true)).chain([(run, false)]);
     let met = runs.flat_map(|(run, is_around)| {
         let met = run.steps.iter().filter(|(_, record)| record.visits > 0);
@@ -230,11 +230,11 @@ pub fn recent_steps(run: &State, around: &[State], veil: &Redactor<'_>) -> Vec<V
             shown["status"] = record.standing().into();
         }
         if let Some(message) = &record.message {
-            shown["message"] = veil.start(message, VALUE + 1, usize::MAX).into();
+            shown["message"] = redactor.start(message, VALUE + 1, usize::MAX).into();
         }
         let result = given(run, name, record);
         if let Some(result) = result.filter(|value| !value.is_null() && **value != json!("")) {
-            shown["result"] = veil.value(result, VALUE);
+            shown["result"] = redactor.value(result, VALUE);
         }
         shown
     });
@@ -274,30 +274,34 @@ impl StepFailure {
 }
 
 /// Why a step failed; nothing of one that has not been started.
-pub fn failure(run: &State, step: &str, veil: &Redactor<'_>) -> StepFailure {
+pub fn failure(run: &State, step: &str, redactor: &Redactor<'_>) -> StepFailure {
     let Some(record) = run.steps.get(step) else { return StepFailure::default() };
     let code = record.code.as_ref().map(|code| format!("[{code}]"));
     let message: Vec<String> = code.into_iter().chain(record.message.clone()).collect();
     let output = record.process.as_ref().map(|process| process.said().trim_end());
     let output = output.filter(|output| !output.is_empty());
     StepFailure {
-        message: veil.start(&message.join("\n"), ERROR + 1, usize::MAX),
-        hint: record.hint.as_ref().map(|hint| veil.start(hint, HINT + 1, usize::MAX)),
-        output: output.map(|output| veil.end(output, TAIL + 1, usize::MAX)),
+        message: redactor.start(&message.join("\n"), ERROR + 1, usize::MAX),
+        hint: record.hint.as_ref().map(|hint| redactor.start(hint, HINT + 1, usize::MAX)),
+        output: output.map(|output| redactor.end(output, TAIL + 1, usize::MAX)),
     }
 }
 
 /// As many named values as there is room for, in their order.
-fn named(values: &IndexMap<String, Value>, room: usize, veil: &Redactor<'_>) -> Map<String, Value> {
+fn named(
+    values: &IndexMap<String, Value>,
+    room: usize,
+    redactor: &Redactor<'_>,
+) -> Map<String, Value> {
     let mut budget = Budget::new(room.saturating_sub(20));
     for (name, value) in values {
         // With no room for the shortest, nobody has to look at the rest.
         if budget.left() < 8 {
             break;
         }
-        let name = veil.start(name, 80, 120);
+        let name = redactor.start(name, 80, 120);
         if !budget.has(&name) {
-            budget.add(&name, veil.value(value, VALUE));
+            budget.add(&name, redactor.value(value, VALUE));
         }
     }
     budget.into_fields()

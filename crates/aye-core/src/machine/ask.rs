@@ -11,7 +11,7 @@ use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
-use super::covers::{Coverage, Covered, Posed, recording};
+use super::covers::{BuiltQuestion, Coverage, Covered, recording};
 use super::edit::MOST_EDITS;
 use super::follows::Follows;
 use super::run::{Machine, after};
@@ -29,14 +29,14 @@ const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Ca
 
 impl Machine {
     /// The question of a step: its gate, or itself.
-    pub(super) fn pose(
+    pub(super) fn build_question(
         &self,
         step: &Step,
         ask: &Ask,
         purpose: Purpose,
         with_facts: bool,
         world: &World,
-    ) -> Result<Posed, TextError> {
+    ) -> Result<BuiltQuestion, TextError> {
         let (scope, recorder) = recording(self.scope_of(&step.name, world));
         let show = |template: &str| Ok(self.secrets.mask(&text::text(template, &scope)?));
         let mut options = Vec::new();
@@ -133,7 +133,7 @@ impl Machine {
             let seen = recorder.seen();
             let covered = match self.covered(coverage, &seen, world) {
                 Ok(covered) => covered,
-                Err(inspection) => return Ok(Posed::Inspect(inspection)),
+                Err(inspection) => return Ok(BuiltQuestion::Inspect(inspection)),
             };
             let Covered { facts, not_covered, destructive } = covered;
             question.not_covered.splice(..0, not_covered);
@@ -150,7 +150,7 @@ impl Machine {
             question.any.clone_from(&ask.any);
         }
         question.digest = bind(&question, &words);
-        Ok(Posed::Question(Box::new(question)))
+        Ok(BuiltQuestion::Question(Box::new(question)))
     }
 
     /// What to do about a step whose outcome is not known.

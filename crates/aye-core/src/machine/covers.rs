@@ -22,8 +22,8 @@ const MOST_CHANGES: u32 = 3;
 /// What stands in the place of a value that must not be shown.
 const HIDDEN: &str = "***";
 
-/// What came of posing a question.
-pub(super) enum Posed {
+/// What came of building a question.
+pub(super) enum BuiltQuestion {
     /// It can be asked.
     Question(Box<Question>),
     /// The host has to look at something first.
@@ -324,15 +324,15 @@ impl Machine {
     /// Asks, lets the host look first, or fails the step.
     pub(super) fn put(
         &mut self,
-        posed: Result<Posed, TextError>,
+        built: Result<BuiltQuestion, TextError>,
         changed: Vec<Change>,
         (step, part): (&str, &str),
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        match posed {
-            Ok(Posed::Inspect(inspection)) => self.wanted = Some(inspection),
-            Ok(Posed::Question(question)) => {
+        match built {
+            Ok(BuiltQuestion::Inspect(inspection)) => self.wanted = Some(inspection),
+            Ok(BuiltQuestion::Question(question)) => {
                 let record = self.state.steps.get(step);
                 let again = record.map_or(0, |record| record.asked_again);
                 if !changed.is_empty() && again >= MOST_CHANGES {
@@ -361,8 +361,14 @@ impl Machine {
             Ok(Agreed::Same) | Err(_) => self.start_step(&step.name, attempt, world, events),
             Ok(Agreed::Inspect(inspection)) => self.wanted = Some(inspection),
             Ok(Agreed::Changed(changed)) => {
-                let posed = self.pose(step, &self.gate_of(step, true), Purpose::Gate, true, world);
-                self.put(posed, changed, (&step.name, "confirmation"), world, events);
+                let built = self.build_question(
+                    step,
+                    &self.gate_of(step, true),
+                    Purpose::Gate,
+                    true,
+                    world,
+                );
+                self.put(built, changed, (&step.name, "confirmation"), world, events);
             }
         }
     }
@@ -376,8 +382,10 @@ pub(super) fn recording(scope: Scope) -> (Scope, std::sync::Arc<Recorder>) {
 }
 
 /// What is different between two askings of a question.
-pub(super) fn changed_since(before: &Question, after: &Posed) -> Vec<Change> {
-    let (Some(old), Posed::Question(after)) = (&before.facts, after) else { return Vec::new() };
+pub(super) fn changed_since(before: &Question, after: &BuiltQuestion) -> Vec<Change> {
+    let (Some(old), BuiltQuestion::Question(after)) = (&before.facts, after) else {
+        return Vec::new();
+    };
     let changed = changes(old, after.facts.as_deref().unwrap_or_default());
     if changed.is_empty() {
         let told = |question: &Question| Some(question.message.clone());

@@ -56,8 +56,8 @@ impl Machine {
                 None => self.start_step(&name, 1, world, events),
             },
             Some(ask) => {
-                let posed = self.pose(step, ask, Purpose::Gate, true, world);
-                self.put(posed, Vec::new(), (&name, "confirmation"), world, events);
+                let built = self.build_question(step, ask, Purpose::Gate, true, world);
+                self.put(built, Vec::new(), (&name, "confirmation"), world, events);
             }
         }
     }
@@ -246,8 +246,8 @@ impl Machine {
         let approved = self.state.steps.get(name).and_then(|record| record.approved.clone());
         match (step, gate, approved) {
             (Some(step), Some(ask), _) => {
-                let posed = self.pose(step, &ask, Purpose::Gate, true, world);
-                self.put(posed, Vec::new(), (name, "confirmation"), world, events);
+                let built = self.build_question(step, &ask, Purpose::Gate, true, world);
+                self.put(built, Vec::new(), (name, "confirmation"), world, events);
             }
             (Some(step), None, Some(approved)) => {
                 self.start_agreed(step, attempt, &approved, world, events);
@@ -325,8 +325,8 @@ impl Machine {
             let step = Some(name.to_owned());
             return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
-        let posed = self.pose(&step, &ask, Purpose::Ask, true, world);
-        self.put(posed, Vec::new(), (name, "question"), world, events);
+        let built = self.build_question(&step, &ask, Purpose::Ask, true, world);
+        self.put(built, Vec::new(), (name, "question"), world, events);
     }
 
     /// `\n  at skill.yaml:7`: where a text stands that is wrong; below what is wrong, as the

@@ -12,7 +12,7 @@ use crate::question::{Agreement, Answer, Channel, Edits, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
-use super::covers::{Posed, changed_since};
+use super::covers::{BuiltQuestion, changed_since};
 use super::finish::failed;
 use super::run::Machine;
 use super::validate_answer::validate_answer;
@@ -145,24 +145,24 @@ impl Machine {
         }
         let Some((_, node)) = self.node(&question.step) else { return false };
         let Action::Ask(ask) = &node.step.action else { return false };
-        match self.pose(&node.step, ask, Purpose::Ask, with_facts, world) {
-            Ok(Posed::Inspect(inspection)) => {
+        match self.build_question(&node.step, ask, Purpose::Ask, with_facts, world) {
+            Ok(BuiltQuestion::Inspect(inspection)) => {
                 self.wanted = Some(inspection);
                 true
             }
-            Ok(posed @ Posed::Question(_)) if self.differs(question, &posed) => {
-                let changed = changed_since(question, &posed);
-                self.put(Ok(posed), changed, (&question.step, "question"), world, events);
+            Ok(built @ BuiltQuestion::Question(_)) if self.differs(question, &built) => {
+                let changed = changed_since(question, &built);
+                self.put(Ok(built), changed, (&question.step, "question"), world, events);
                 true
             }
             // If the facts were unknown then, or are unknown now, nobody agreed to them.
-            Ok(Posed::Question(_)) | Err(_) => false,
+            Ok(BuiltQuestion::Question(_)) | Err(_) => false,
         }
     }
 
     /// Whether a question is no longer the one that was answered.
-    fn differs(&self, answered: &Question, posed: &Posed) -> bool {
-        let Posed::Question(again) = posed else { return false };
+    fn differs(&self, answered: &Question, built: &BuiltQuestion) -> bool {
+        let BuiltQuestion::Question(again) = built else { return false };
         let known = |question: &Question, step: &Option<String>| {
             question.facts.iter().flatten().any(|fact| fact.step == *step)
         };
@@ -191,18 +191,24 @@ impl Machine {
         // Gates that Aye adds by itself were not asked again by older versions.
         let step = step.filter(|step| step.confirmation.is_some() || with_facts);
         let changed = !question.changed.is_empty();
-        let posed = step.map(|step| {
-            self.pose(step, &self.gate_of(step, changed), Purpose::Gate, with_facts, world)
+        let built = step.map(|step| {
+            self.build_question(
+                step,
+                &self.gate_of(step, changed),
+                Purpose::Gate,
+                with_facts,
+                world,
+            )
         });
-        match posed {
-            Some(Ok(posed)) if !blanket && self.differs(question, &posed) => {
-                let changed = changed_since(question, &posed);
-                self.put(Ok(posed), changed, (name, "confirmation"), world, events);
+        match built {
+            Some(Ok(built)) if !blanket && self.differs(question, &built) => {
+                let changed = changed_since(question, &built);
+                self.put(Ok(built), changed, (name, "confirmation"), world, events);
             }
-            Some(posed @ (Ok(Posed::Inspect(_)) | Err(_))) => {
-                self.put(posed, Vec::new(), (name, "confirmation"), world, events);
+            Some(built @ (Ok(BuiltQuestion::Inspect(_)) | Err(_))) => {
+                self.put(built, Vec::new(), (name, "confirmation"), world, events);
             }
-            Some(Ok(Posed::Question(_))) | None => {
+            Some(Ok(BuiltQuestion::Question(_))) | None => {
                 let attempt = self.state.steps.get(name).map_or(1, |record| record.attempt.max(1));
                 self.start_step(name, attempt, world, events);
             }

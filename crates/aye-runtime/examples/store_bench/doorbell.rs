@@ -67,12 +67,12 @@ fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>,
 /// The other process: says how old each event is when it is seen.
 pub(crate) fn listen(home: &Path) -> Result<(), Box<dyn Error>> {
     let store = SqliteStore::open_to_read(home)?.ok_or("no journal")?;
-    let mut ear = store.listen()?;
+    let mut listener = store.listen()?;
     let mut place = store.position()?;
     let mut ages = Vec::new();
     println!("listening");
     loop {
-        ear.wait(Duration::from_secs(1))?;
+        listener.wait(Duration::from_secs(1))?;
         for (n, event) in store.events_after(place, 100)? {
             place = n;
             if matches!(event.kind, EventKind::SkillCompleted { .. }) {

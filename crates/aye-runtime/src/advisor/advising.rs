@@ -9,10 +9,10 @@ use aye_core::question::{Purpose, Question};
 use aye_process::{Exit, Happening, Outcome, Running, Spec, Stdin, signal_words};
 
 use crate::fmt::{duration, escape_control_line};
-use crate::prompter::QuestionContext;
+use crate::prompter::AskedQuestion;
 use crate::settings::PolicySettings;
 
-use super::reply::{Beside, News, read};
+use super::reply::{AdvisorState, Beside, read};
 use super::task::document;
 
 /// How long one that took too long may continue before it is killed.
@@ -54,18 +54,18 @@ enum Work {
 
 impl Advising {
     /// An advisor for this question, if it is to have one.
-    pub fn of(posed: &QuestionContext<'_>, advisor: Option<&Advisor>) -> Option<Self> {
-        let asked = posed.question.ai_assist || posed.question.purpose == Purpose::Recover;
-        let advisor = advisor.filter(|_| asked && !posed.question.secret)?;
+    pub fn of(asked: &AskedQuestion<'_>, advisor: Option<&Advisor>) -> Option<Self> {
+        let wanted = asked.question.ai_assist || asked.question.purpose == Purpose::Recover;
+        let advisor = advisor.filter(|_| wanted && !asked.question.secret)?;
         // Whatever it starts has to be known for a program that Aye started.
         if cfg!(target_os = "linux") && aye_process::guard::pid() == 0 {
             return None;
         }
         // A project's advisor is for the project's runs: standing in another
         // directory tells nobody about this one, and starts nothing of it.
-        let workspace = Path::new(&posed.run?.started.workspace).canonicalize().ok()?;
+        let workspace = Path::new(&asked.run?.started.workspace).canonicalize().ok()?;
         workspace.starts_with(advisor.root.canonicalize().ok()?).then(|| Self {
-            beside: Beside { name: advisor.name(), news: News::Awaited },
+            beside: Beside { name: advisor.name(), state: AdvisorState::Awaited },
             work: Work::Due(advisor.clone()),
         })
     }
@@ -76,11 +76,11 @@ impl Advising {
     }
 
     /// Starts the program if it is due, and takes in what it said.
-    pub fn attend(&mut self, posed: &QuestionContext<'_>) -> Option<Advice> {
+    pub fn poll(&mut self, asked: &AskedQuestion<'_>) -> Option<Advice> {
         if let Work::Due(advisor) = &self.work {
-            match posed.run.ok_or_else(String::new).and_then(|run| advisor.start(posed, run)) {
+            match asked.run.ok_or_else(String::new).and_then(|run| advisor.start(asked, run)) {
                 Ok(child) => self.work = Work::Running(Box::new(child), advisor.timeout),
-                Err(why) => self.conclude(News::Failed(why)),
+                Err(why) => self.conclude(AdvisorState::Failed(why)),
             }
             return None;
         }
@@ -89,16 +89,16 @@ impl Advising {
         match aye_process::wait_aside(child, &[], Some(Instant::now() + TURN)) {
             Ok(Happening::Exited(_, exit)) => {
                 let limit = *limit;
-                match understand(&exit, &self.beside.name, posed.question, limit) {
+                match understand(&exit, &self.beside.name, asked.question, limit) {
                     Ok(advice) => {
-                        self.conclude(News::Over);
+                        self.conclude(AdvisorState::Over);
                         return Some(advice);
                     }
-                    Err(why) => self.conclude(News::Failed(why)),
+                    Err(why) => self.conclude(AdvisorState::Failed(why)),
                 }
             }
             Ok(_) => {}
-            Err(error) => self.conclude(News::Failed(error.to_string())),
+            Err(error) => self.conclude(AdvisorState::Failed(error.to_string())),
         }
         None
     }
@@ -115,8 +115,8 @@ impl Advising {
 
     /// The question is answered: nobody waits any more.
     pub fn end(&mut self) {
-        if self.beside.news == News::Awaited {
-            self.conclude(News::Over);
+        if self.beside.state == AdvisorState::Awaited {
+            self.conclude(AdvisorState::Over);
         }
     }
 
@@ -134,8 +134,8 @@ impl Advising {
         }
     }
 
-    fn conclude(&mut self, news: News) {
-        self.beside.news = news;
+    fn conclude(&mut self, state: AdvisorState) {
+        self.beside.state = state;
         self.work = Work::Over;
     }
 }
@@ -148,7 +148,7 @@ impl Advisor {
         short(name, NAME)
     }
 
-    fn start(&self, posed: &QuestionContext<'_>, run: &State) -> Result<Running, String> {
+    fn start(&self, asked: &AskedQuestion<'_>, run: &State) -> Result<Running, String> {
         let (program, args) = self.argv.split_first().ok_or("no program is named")?;
         let workspace = Path::new(&run.started.workspace);
         let mut spec = Spec::new(program).args(args);
@@ -160,7 +160,7 @@ impl Advisor {
         };
         let names = std::env::vars_os().map(|(name, _)| name).filter(own);
         spec.env = names.map(|name| (name, None)).collect();
-        spec.stdin = Stdin::Bytes(document(posed.question, Some(run), posed.secrets).into());
+        spec.stdin = Stdin::Bytes(document(asked.question, Some(run), asked.secrets).into());
         spec.timeout = Some(self.timeout);
         spec.grace = GRACE.min(aye_process::grace());
         spec.tail_limit = MOST;

@@ -14,5 +14,5 @@ mod task;
 
 pub use advising::Advising;
 pub use advising::Advisor;
-pub use reply::{Beside, News, read};
+pub use reply::{AdvisorState, Beside, read};
 pub use task::document;

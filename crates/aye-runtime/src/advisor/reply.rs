@@ -10,12 +10,12 @@ pub struct Beside {
     /// What it is called.
     pub name: String,
     /// How it stands.
-    pub news: News,
+    pub state: AdvisorState,
 }
 
 /// How it stands with an advisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
+pub enum AdvisorState {
     /// It was asked and has not answered yet.
     Awaited,
     /// It has not, and why.

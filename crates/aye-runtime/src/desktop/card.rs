@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::fmt::{escape_control_line, width};
-use crate::prompter::{QuestionContext, expiry_words};
+use crate::prompter::{AskedQuestion, expiry_words};
 
 use super::text::{escape_markup, wrap};
 
@@ -56,9 +56,9 @@ pub(super) struct Standing {
 
 impl Standing {
     /// As it is now.
-    pub(super) fn of(posed: &QuestionContext<'_>) -> Self {
-        let (agreed, advice) = (posed.agreed.to_vec(), posed.advice.to_vec());
-        Self { deadline: posed.deadline, agreed, advice }
+    pub(super) fn of(asked: &AskedQuestion<'_>) -> Self {
+        let (agreed, advice) = (asked.agreed.to_vec(), asked.advice.to_vec());
+        Self { deadline: asked.deadline, agreed, advice }
     }
 
     /// Whether someone agreed or advised since.
@@ -98,9 +98,9 @@ impl Part {
 
 impl Card {
     /// The text of a question at this moment.
-    pub(super) fn of(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Self {
-        let question = posed.question;
-        let place = posed.run.map(|run| place(run, &question.step));
+    pub(super) fn of(asked: &AskedQuestion<'_>, now: Timestamp, zone: &TimeZone) -> Self {
+        let question = asked.question;
+        let place = asked.run.map(|run| place(run, &question.step));
         let title = question.own_title().or(place.as_deref());
         let mut parts = vec![Part::Said(wrap(&question.message, COLUMNS))];
         parts.extend(changed(question));
@@ -111,15 +111,15 @@ impl Card {
             };
             parts.push(Part::Code(heading, wrap(follows, COLUMNS)));
         }
-        parts.extend(covers(posed));
-        parts.extend(known(posed));
-        parts.extend(advice(posed));
-        parts.extend(rules(posed));
+        parts.extend(covers(asked));
+        parts.extend(known(asked));
+        parts.extend(advice(asked));
+        parts.extend(rules(asked));
         let notes = [
-            posed.run.map(surroundings),
-            posed.run.and_then(|run| so_far(run, &question.step)),
-            until(posed, now, zone),
-            posed.among.map(|(at, all)| format!("Question {at} of {all}")),
+            asked.run.map(surroundings),
+            asked.run.and_then(|run| so_far(run, &question.step)),
+            until(asked, now, zone),
+            asked.among.map(|(at, all)| format!("Question {at} of {all}")),
         ];
         let notes: Vec<String> =
             notes.into_iter().flatten().flat_map(|note| note_lines(&note)).collect();
@@ -312,24 +312,20 @@ fn note_lines(note: &str) -> Vec<String> {
 }
 
 /// When time is up, and what happens then.
-pub(super) fn until(
-    posed: &QuestionContext<'_>,
-    now: Timestamp,
-    zone: &TimeZone,
-) -> Option<String> {
-    let deadline = posed.deadline?;
+pub(super) fn until(asked: &AskedQuestion<'_>, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let deadline = asked.deadline?;
     let at = deadline.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
     let left = std::time::Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
     let left =
         std::time::Duration::from_secs(left.as_millis().div_ceil(1000).try_into().unwrap_or(0));
     let left = crate::fmt::duration(left);
-    Some(format!("Answer by {at} ({left} left), {}", then(posed)))
+    Some(format!("Answer by {at} ({left} left), {}", then(asked)))
 }
 
 /// What happens then. Buttons have labels here, and not yes and no.
-fn then(posed: &QuestionContext<'_>) -> String {
-    let question = posed.question;
-    let words = expiry_words(posed);
+fn then(asked: &AskedQuestion<'_>) -> String {
+    let question = asked.question;
+    let words = expiry_words(asked);
     let label = |at: usize| format!("then {}", escape_control_line(&question.options[at].label));
     match (question.yes_and_no(), words.as_str()) {
         (Some((yes, _)), "then yes") => label(yes),
@@ -347,18 +343,18 @@ fn changed(question: &Question) -> Option<Part> {
 }
 
 /// The facts to read; the window names the machine.
-fn told<'a>(posed: &QuestionContext<'a>) -> Vec<&'a Fact> {
-    let reader = posed.run.map(|run| Reader {
+fn told<'a>(asked: &AskedQuestion<'a>) -> Vec<&'a Fact> {
+    let reader = asked.run.map(|run| Reader {
         workspace: Some(&run.started.workspace),
         host: Some(&run.driver.host),
     });
-    posed.question.told_to(reader.unwrap_or_default())
+    asked.question.told_to(reader.unwrap_or_default())
 }
 
 /// What else decides what runs, and what is not covered.
-fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
-    let question = posed.question;
-    let told = told(posed).into_iter();
+fn covers(asked: &AskedQuestion<'_>) -> Option<Part> {
+    let question = asked.question;
+    let told = told(asked).into_iter();
     let told = told.filter(|fact| {
         fact.kind != FactKind::Command || question.follows.as_ref() != Some(&fact.value)
     });
@@ -369,16 +365,16 @@ fn covers(posed: &QuestionContext<'_>) -> Option<Part> {
 }
 
 /// What people wrote down about it, apart from our own words.
-fn known(posed: &QuestionContext<'_>) -> Option<Part> {
-    let lines = posed.known.iter().flat_map(|issue| wrap(issue, COLUMNS));
+fn known(asked: &AskedQuestion<'_>) -> Option<Part> {
+    let lines = asked.known.iter().flat_map(|issue| wrap(issue, COLUMNS));
     Some(Part::Code("From memory", lines.collect()))
 }
 
 /// What assistants think of it, each apart from our own words: no line of theirs passes for
 /// one of ours.
-fn advice(posed: &QuestionContext<'_>) -> impl Iterator<Item = Part> {
-    posed.advice.iter().map(|advice| {
-        let suggests = advice.label(posed.question).map(|label| format!(" suggests {label}"));
+fn advice(asked: &AskedQuestion<'_>) -> impl Iterator<Item = Part> {
+    asked.advice.iter().map(|advice| {
+        let suggests = advice.label(asked.question).map(|label| format!(" suggests {label}"));
         let by = format!("{}{}:", advice.by, suggests.unwrap_or_default());
         let lines = wrap(&escape_control_line(&by), COLUMNS).into_iter();
         Part::Code(ADVICE, lines.chain(wrap(&advice.text, COLUMNS)).collect())
@@ -386,16 +382,16 @@ fn advice(posed: &QuestionContext<'_>) -> impl Iterator<Item = Part> {
 }
 
 /// Who has to agree, and how.
-fn rules(posed: &QuestionContext<'_>) -> Option<Part> {
-    let question = posed.question;
+fn rules(asked: &AskedQuestion<'_>) -> Option<Part> {
+    let question = asked.question;
     let mut rules = Vec::new();
     // Inside another run it is not known what follows, and so it always may.
-    let inside = posed.run.is_some_and(|run| run.started.parent.is_some());
+    let inside = asked.run.is_some_and(|run| run.started.parent.is_some());
     if question.destructive && !inside {
         rules.push("It may lead to something that cannot be undone.".to_owned());
     }
-    if let Some(people) = question.people_words(posed.run.map(|run| run.started.starter())) {
-        let so_far = match posed.agreed {
+    if let Some(people) = question.people_words(asked.run.map(|run| run.started.starter())) {
+        let so_far = match asked.agreed {
             [] => String::new(),
             agreed => format!("; so far: {}", agreed.join(", ")),
         };

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::fmt::{cut, escape_control_line};
-use crate::prompter::QuestionContext;
+use crate::prompter::AskedQuestion;
 
 use super::card::{ADVICE, Card, Part, until};
 use super::program::Ended;
@@ -34,7 +34,7 @@ pub(super) struct Notice {
 
 /// What happened to a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum NoticeEvent {
     /// The button of the option at this place.
     Button(usize),
     /// It was clicked: someone wants to see the question.
@@ -47,15 +47,15 @@ pub(super) enum Heard {
 
 impl Notice {
     /// The notification of a question.
-    pub(super) fn of(posed: &QuestionContext<'_>, now: Timestamp, zone: &TimeZone) -> Self {
-        let question = posed.question;
-        let card = Card::of(posed, now, zone);
+    pub(super) fn of(asked: &AskedQuestion<'_>, now: Timestamp, zone: &TimeZone) -> Self {
+        let question = asked.question;
+        let card = Card::of(asked, now, zone);
         let rows = rows(question);
-        let (text, is_exact) = agreed_text(posed, &card, &rows);
+        let (text, is_exact) = agreed_text(asked, &card, &rows);
         let shown = cut(&text, LONGEST);
         // Nobody agrees to what they cannot read here.
         let is_whole = is_exact && shown == text && card.is_heading_whole();
-        let until = until(posed, now, zone).map(|until| escape_control_line(&until));
+        let until = until(asked, now, zone).map(|until| escape_control_line(&until));
         let lines = [Some(shown), card.place.clone(), until, advice(&card)];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
         Self {
@@ -90,19 +90,21 @@ impl Notice {
     }
 
     /// What it means that the program ended like this, having said this after the number.
-    pub(super) fn read(&self, ended: &Ended) -> Heard {
+    pub(super) fn read(&self, ended: &Ended) -> NoticeEvent {
         let failed = || match ended.failed() {
-            super::window::Closed::Failed(why) => Heard::Failed(why),
-            _ => Heard::Gone,
+            super::window::Closed::Failed(why) => NoticeEvent::Failed(why),
+            _ => NoticeEvent::Gone,
         };
         if ended.code != Some(0) {
             return failed();
         }
         match ended.line() {
-            "" => Heard::Gone,
-            CLICK => Heard::Click,
+            "" => NoticeEvent::Gone,
+            CLICK => NoticeEvent::Click,
             said => match said.parse::<usize>() {
-                Ok(at) if self.buttons.iter().any(|(button, _)| *button == at) => Heard::Button(at),
+                Ok(at) if self.buttons.iter().any(|(button, _)| *button == at) => {
+                    NoticeEvent::Button(at)
+                }
                 Ok(_) | Err(_) => failed(),
             },
         }
@@ -110,8 +112,8 @@ impl Notice {
 }
 
 /// What a yes covers, in full; whether it is shown as it is.
-fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (String, bool) {
-    let question = posed.question;
+fn agreed_text(asked: &AskedQuestion<'_>, card: &Card, rows: &[Row]) -> (String, bool) {
+    let question = asked.question;
     let mut blocks = Vec::new();
     let mut is_exact = true;
     for part in &card.parts {
@@ -126,7 +128,7 @@ fn agreed_text(posed: &QuestionContext<'_>, card: &Card, rows: &[Row]) -> (Strin
             Part::Note(_) => {}
         }
     }
-    let environment = posed.run.and_then(|run| run.started.environment.as_deref());
+    let environment = asked.run.and_then(|run| run.started.environment.as_deref());
     let environment = environment.map(|one| format!("Environment {}", escape_control_line(one)));
     blocks.extend(environment);
     let offers = rows.iter().filter(|row| match row.pick {
@@ -214,7 +216,7 @@ mod tests {
     }
 
     fn notice(question: &Question) -> Notice {
-        Notice::of(&QuestionContext::alone(question, None), Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+        Notice::of(&AskedQuestion::alone(question, None), Timestamp::UNIX_EPOCH, &TimeZone::UTC)
     }
 
     fn ended(code: i32, stdout: &str) -> Ended {
@@ -245,12 +247,12 @@ mod tests {
         assert!(again.contains(&"--replace-id=7".to_owned()), "{again:?}");
         assert!(!again.iter().any(|arg| arg.contains("sound")), "{again:?}");
         for (code, said, heard) in [
-            (0, "0\n", Heard::Button(0)),
-            (0, "1\n", Heard::Button(1)),
-            (0, "default\n", Heard::Click),
-            (0, "", Heard::Gone),
-            (0, "7\n", Heard::Failed("no service".to_owned())),
-            (1, "0\n", Heard::Failed("no service".to_owned())),
+            (0, "0\n", NoticeEvent::Button(0)),
+            (0, "1\n", NoticeEvent::Button(1)),
+            (0, "default\n", NoticeEvent::Click),
+            (0, "", NoticeEvent::Gone),
+            (0, "7\n", NoticeEvent::Failed("no service".to_owned())),
+            (1, "0\n", NoticeEvent::Failed("no service".to_owned())),
         ] {
             assert_eq!(notice.read(&ended(code, said)), heard, "{said:?}");
         }
@@ -290,11 +292,11 @@ mod tests {
 
     #[test]
     fn advice_is_shown_as_advice_and_takes_nothing_away() {
-        let asked = question();
+        let question = question();
         let says = |text: &str| Advice { by: "bot".into(), option: None, text: text.into() };
         let with = |advice: &[Advice]| {
-            let posed = QuestionContext { advice, ..QuestionContext::alone(&asked, None) };
-            Notice::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+            let asked = AskedQuestion { advice, ..AskedQuestion::alone(&question, None) };
+            Notice::of(&asked, Timestamp::UNIX_EPOCH, &TimeZone::UTC)
         };
         let advised = with(&[says("Go."), says("Wait.\nAnswer by 23:59:59, then yes")]);
         assert_eq!(

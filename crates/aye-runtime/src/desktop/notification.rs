@@ -11,12 +11,12 @@ use aye_process::{Exit, Happening, Outcome, Running, Spec, Stop, Stream};
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
-use crate::prompter::{JoinRequests, PromptEvent, Prompter, QuestionContext, Withdrawn};
+use crate::prompter::{AskedQuestion, JoinRequests, PromptEvent, Prompter, Withdrawn};
 
 use super::available::{Surroundings, obstacle, on_path};
 use super::card::Standing;
 use super::click::{Click, Opening};
-use super::notice::{Heard, Notice, PROGRAM};
+use super::notice::{Notice, NoticeEvent, PROGRAM};
 use super::program::{Ended, exit_code};
 
 /// How long a look may take, and how long a notification may take to go away.
@@ -132,18 +132,18 @@ impl NotificationPrompter {
         Self { config, clock, obstacle, calls, open: Vec::new(), opening: Vec::new() }
     }
 
-    fn show(&self, posed: &QuestionContext<'_>) -> Result<Open, String> {
+    fn show(&self, asked: &AskedQuestion<'_>) -> Result<Open, String> {
         let surroundings = &self.config.surroundings;
         if let Some(why) = self.obstacle.clone() {
             return Err(why);
         }
         let (program, asks) = programs(surroundings)?;
-        let run = posed.run.map(|run| run.run.outermost().to_string());
+        let run = asked.run.map(|run| run.run.outermost().to_string());
         let mut open = Open {
-            question: posed.question.id.clone(),
-            digest: posed.question.digest.clone(),
-            says: Standing::of(posed),
-            notice: self.notice(posed),
+            question: asked.question.id.clone(),
+            digest: asked.question.digest.clone(),
+            says: Standing::of(asked),
+            notice: self.notice(asked),
             program,
             asks,
             run,
@@ -155,8 +155,8 @@ impl NotificationPrompter {
         Ok(open)
     }
 
-    fn notice(&self, posed: &QuestionContext<'_>) -> Notice {
-        Notice::of(posed, self.clock.now(), &TimeZone::system())
+    fn notice(&self, asked: &AskedQuestion<'_>) -> Notice {
+        Notice::of(asked, self.clock.now(), &TimeZone::system())
     }
 
     /// Whether what a click opens is there; if nothing can be opened, a window is shown.
@@ -182,8 +182,8 @@ impl NotificationPrompter {
 }
 
 impl Prompter for NotificationPrompter {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        let question = posed.question;
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        let question = asked.question;
         if let Some(event) = self.opens(&question.id) {
             return Some(event);
         }
@@ -191,7 +191,7 @@ impl Prompter for NotificationPrompter {
         self.open.retain(|open| open.question != question.id || open.digest == question.digest);
         let at = match self.open.iter().position(|open| open.question == question.id) {
             Some(at) => at,
-            None => match self.show(posed) {
+            None => match self.show(asked) {
                 Ok(open) => {
                     self.open.push(open);
                     self.open.len() - 1
@@ -199,23 +199,23 @@ impl Prompter for NotificationPrompter {
                 Err(why) => return Some(PromptEvent::Left(why)),
             },
         };
-        let says = Standing::of(posed);
+        let says = Standing::of(asked);
         if self.open[at].says != says && self.open[at].is_replaceable() {
-            let notice = self.notice(posed);
+            let notice = self.notice(asked);
             if let Err(why) = self.open[at].replace(notice, says) {
                 return Some(PromptEvent::Left(failed(&why)));
             }
         }
         match self.open[at].hear()? {
-            Heard::Gone => Some(PromptEvent::Left("its notification was closed".to_owned())),
-            Heard::Failed(why) => Some(PromptEvent::Left(failed(&why))),
-            Heard::Click => {
+            NoticeEvent::Gone => Some(PromptEvent::Left("its notification was closed".to_owned())),
+            NoticeEvent::Failed(why) => Some(PromptEvent::Left(failed(&why))),
+            NoticeEvent::Click => {
                 let config = &self.config;
                 let click = Click::new(&config.home, &config.surroundings.env, &question.id);
                 self.opening.push((question.id.clone(), click));
                 Some(PromptEvent::Engaged)
             }
-            Heard::Button(option) => {
+            NoticeEvent::Button(option) => {
                 let value = question.options.get(option)?.value.clone();
                 let answer = Answer {
                     digest: Some(question.digest.clone()),
@@ -327,7 +327,7 @@ impl Open {
         self.show()
     }
 
-    fn hear(&mut self) -> Option<Heard> {
+    fn hear(&mut self) -> Option<NoticeEvent> {
         let heard = match &mut self.doing {
             Doing::Done => return None,
             Doing::Greets(child) => match ended(child, &mut String::new()) {
@@ -337,10 +337,10 @@ impl Open {
                         self.doing = Doing::Names(Box::new(child));
                         return None;
                     }
-                    Err(why) => Heard::Failed(why),
+                    Err(why) => NoticeEvent::Failed(why),
                 },
-                Ok(Some(_)) => Heard::Failed(NOBODY.to_owned()),
-                Err(why) => Heard::Failed(why),
+                Ok(Some(_)) => NoticeEvent::Failed(NOBODY.to_owned()),
+                Err(why) => NoticeEvent::Failed(why),
             },
             Doing::Names(child) => match ended(child, &mut String::new()) {
                 Ok(None) => return None,
@@ -348,16 +348,16 @@ impl Open {
                     exit.stdout.text().trim().clone_into(&mut self.owner);
                     match self.show() {
                         Ok(()) => return None,
-                        Err(why) => Heard::Failed(why),
+                        Err(why) => NoticeEvent::Failed(why),
                     }
                 }
-                Ok(Some(_)) => Heard::Failed(NOBODY.to_owned()),
-                Err(why) => Heard::Failed(why),
+                Ok(Some(_)) => NoticeEvent::Failed(NOBODY.to_owned()),
+                Err(why) => NoticeEvent::Failed(why),
             },
             Doing::Shown(shown) => {
                 let exit = match ended(&mut shown.child, &mut shown.said) {
                     Ok(exit) => exit,
-                    Err(why) => return Some(self.done(Heard::Failed(why))),
+                    Err(why) => return Some(self.done(NoticeEvent::Failed(why))),
                 };
                 let (number, pressed) = read(&shown.said);
                 self.number = number.or(self.number);
@@ -368,11 +368,11 @@ impl Open {
                         stderr: shown.said.clone(),
                     }),
                     None if number.is_none() && shown.since.elapsed() > LIMIT => {
-                        Heard::Failed(NOBODY.to_owned())
+                        NoticeEvent::Failed(NOBODY.to_owned())
                     }
                     None => match self.feel_pulse() {
                         Ok(()) => return None,
-                        Err(why) => Heard::Failed(why),
+                        Err(why) => NoticeEvent::Failed(why),
                     },
                 }
             }
@@ -380,7 +380,7 @@ impl Open {
         Some(self.done(heard))
     }
 
-    fn done(&mut self, heard: Heard) -> Heard {
+    fn done(&mut self, heard: NoticeEvent) -> NoticeEvent {
         self.doing = Doing::Done;
         heard
     }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
-use crate::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
+use crate::prompter::{AskedQuestion, PresenceKind, PromptEvent, Prompter, Withdrawn};
 
 use super::available::{Surroundings, obstacle, programs};
 use super::card::{Card, Standing};
@@ -135,8 +135,8 @@ impl DesktopPrompter {
 }
 
 impl Prompter for DesktopPrompter {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        let question = posed.question;
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        let question = asked.question;
         // A question that stands for this one, such as a change to agree to.
         self.open.retain(|open| open.question != question.id || open.digest == question.digest);
         let at = match self.open.iter().position(|open| open.question == question.id) {
@@ -151,7 +151,7 @@ impl Prompter for DesktopPrompter {
         };
         let room = self.has_room();
         let now = self.clock.now();
-        self.open[at].turn(posed, now, room, &self.config.user)
+        self.open[at].turn(asked, now, room, &self.config.user)
     }
 
     fn is_showing(&self, question: &QuestionId) -> bool {
@@ -198,18 +198,18 @@ impl Open {
     /// Looks what has happened, shows what is due.
     fn turn(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         now: Timestamp,
         room: bool,
         user: &str,
     ) -> Option<PromptEvent> {
         match &mut self.doing {
             Doing::Answered => None,
-            Doing::Due => self.show(posed, now, room),
+            Doing::Due => self.show(asked, now, room),
             Doing::Greeted(probe) => match probe.check(Instant::now())? {
                 Ok(()) => {
                     self.doing = Doing::Due;
-                    self.show(posed, now, room)
+                    self.show(asked, now, room)
                 }
                 Err(why) => Some(PromptEvent::Left(why)),
             },
@@ -225,7 +225,7 @@ impl Open {
                         stderr: exit.stderr.text(),
                     }),
                     Ok(_) => {
-                        if shown.is_stale(&Standing::of(posed), now) {
+                        if shown.is_stale(&Standing::of(asked), now) {
                             self.stage = self.stage.as_ref().map(Stage::reopened);
                             self.doing = Doing::Due;
                         }
@@ -239,7 +239,7 @@ impl Open {
                     (Err(why), _) => Closed::Failed(why),
                     (Ok(_), None) => Closed::Failed("there is no program".to_owned()),
                 };
-                self.closed(posed, closed, user)
+                self.closed(asked, closed, user)
             }
         }
     }
@@ -247,12 +247,12 @@ impl Open {
     /// A window has ended.
     fn closed(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         closed: Closed,
         user: &str,
     ) -> Option<PromptEvent> {
         let stage = self.stage.clone()?;
-        match stage.next(posed.question, closed) {
+        match stage.next(asked.question, closed) {
             Next::Left => Some(PromptEvent::Left("its window was closed".to_owned())),
             Next::Failed(why) => {
                 let failed = self.programs.remove(0).0.name();
@@ -272,7 +272,7 @@ impl Open {
                 let answer = Answer {
                     typed,
                     remember,
-                    digest: Some(posed.question.digest.clone()),
+                    digest: Some(asked.question.digest.clone()),
                     ..Answer::local(value, user, channel)
                 };
                 Some(PromptEvent::Answered { answer, code })
@@ -283,22 +283,22 @@ impl Open {
     /// Starts the program that shows the next window.
     fn show(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         now: Timestamp,
         room: bool,
     ) -> Option<PromptEvent> {
         if !room {
             return None;
         }
-        let question = posed.question;
-        let card = Card::of(posed, now, &TimeZone::system());
+        let question = asked.question;
+        let card = Card::of(asked, now, &TimeZone::system());
         let stage = self.stage.get_or_insert_with(|| first(&card)).clone();
         let (window, card) = stage.window(question, card);
         let card = Card { notice: self.notice.take(), ..card };
         while let Some((program, path)) = self.programs.first() {
-            match spawn(*program, path, &window, &card, posed) {
+            match spawn(*program, path, &window, &card, asked) {
                 Ok(child) => {
-                    let (since, says) = (Instant::now(), Standing::of(posed));
+                    let (since, says) = (Instant::now(), Standing::of(asked));
                     self.doing = Doing::Shown(Box::new(Shown { child, window, since, says }));
                     return None;
                 }
@@ -342,7 +342,7 @@ fn spawn(
     path: &std::path::Path,
     window: &Window,
     card: &Card,
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
 ) -> Result<Running, String> {
     let launch = program.launch(window, card);
     let mut spec = Spec::new(path).args(launch.args);
@@ -354,6 +354,6 @@ fn spawn(
     spec.stdin = Stdin::Bytes(launch.stdin.into_bytes());
     spec.tail_limit = LONGEST;
     spec.aside = true;
-    spec.run = posed.run.map(|run| run.run.outermost().to_string());
+    spec.run = asked.run.map(|run| run.run.outermost().to_string());
     aye_process::spawn(spec).map_err(|error| error.to_string())
 }

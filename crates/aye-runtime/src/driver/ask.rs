@@ -8,11 +8,11 @@ use aye_core::skill::AskKind;
 use crate::auth;
 use crate::error::Error;
 use crate::origin::origin;
-use crate::prompter::{PromptEvent, QuestionContext};
+use crate::prompter::{AskedQuestion, PromptEvent};
 
 use super::drive::Driver;
 use super::lane::{LaneId, ROOT, Work};
-use super::questions::Heard;
+use super::questions::Polled;
 
 impl Driver<'_> {
     /// Takes away the questions that were closed: what was asked about must
@@ -91,7 +91,7 @@ impl Driver<'_> {
             let known = questions.known(&question.id).unwrap_or_default().to_vec();
             let state = lane.machine.state();
             let Phase::Asking { agreed, advice, .. } = &state.phase else { continue };
-            let posed = QuestionContext {
+            let asked = AskedQuestion {
                 question: &question,
                 deadline: lane.machine.wake_at(),
                 agreed,
@@ -102,10 +102,10 @@ impl Driver<'_> {
                 among,
                 shown,
             };
-            match questions.ask(id, &posed) {
-                Heard::Nothing => continue,
-                Heard::Event(prompter, event) => self.heard(id, &question, prompter, event)?,
-                Heard::Nobody(why) => self.leave(id, why)?,
+            match questions.ask(id, &asked) {
+                Polled::Nothing => continue,
+                Polled::Event(prompter, event) => self.heard(id, &question, prompter, event)?,
+                Polled::Nobody(why) => self.leave(id, why)?,
             }
             return Ok(true);
         }

@@ -9,7 +9,7 @@ use aye_core::id::QuestionId;
 use aye_core::question::Question;
 use jiff::Timestamp;
 
-use crate::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn, was_shown};
+use crate::prompter::{AskedQuestion, PresenceKind, PromptEvent, Prompter, Withdrawn, was_shown};
 
 use super::editing::Editing;
 use super::lane::LaneId;
@@ -47,7 +47,7 @@ struct Open {
 /// What came of asking everywhere.
 #[derive(Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]
-pub(super) enum Heard {
+pub(super) enum Polled {
     /// Nothing yet.
     Nothing,
     /// Something happened at this prompter.
@@ -143,9 +143,9 @@ impl<'a> Questions<'a> {
 
     /// Asks a question everywhere; the prompters that show one at a time are
     /// asked the first alone.
-    pub(super) fn ask(&mut self, lane: LaneId, posed: &QuestionContext<'_>) -> Heard {
+    pub(super) fn ask(&mut self, lane: LaneId, asked: &AskedQuestion<'_>) -> Polled {
         let Self { prompters, open, editing, .. } = self;
-        let id = &posed.question.id;
+        let id = &asked.question.id;
         let at = open.iter().position(|open| open.question == *id).unwrap_or_else(|| {
             open.push(Open {
                 lane,
@@ -172,23 +172,22 @@ impl<'a> Questions<'a> {
             }
             // What someone changed is asked about before it is tried, where they did it.
             let editing = editing.as_ref().filter(|one| one.id == *id && one.prompter == index);
-            let question = editing.map_or(posed.question, |editing| &editing.consent);
-            match prompter.ask(&QuestionContext { question, shown: shown || posed.shown, ..*posed })
-            {
+            let question = editing.map_or(asked.question, |editing| &editing.consent);
+            match prompter.ask(&AskedQuestion { question, shown: shown || asked.shown, ..*asked }) {
                 None => {}
                 Some(PromptEvent::Left(why)) => {
                     prompter.withdraw(id, &Withdrawn::Gone);
                     open.asked.retain(|asked| *asked != index);
                     open.left.push((index, why));
                 }
-                Some(event) => return Heard::Event(index, event),
+                Some(event) => return Polled::Event(index, event),
             }
         }
         if open.left.len() < prompters.len() {
-            return Heard::Nothing;
+            return Polled::Nothing;
         }
         let reasons: Vec<&str> = open.left.iter().map(|(_, why)| why.as_str()).collect();
-        Heard::Nobody(match reasons.is_empty() {
+        Polled::Nobody(match reasons.is_empty() {
             true => "there is no prompter".to_owned(),
             false => reasons.join("; "),
         })
@@ -302,8 +301,8 @@ mod tests {
     }
 
     impl Prompter for Fake {
-        fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-            self.told.borrow_mut().push(format!("ask {}", posed.question.id));
+        fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+            self.told.borrow_mut().push(format!("ask {}", asked.question.id));
             self.says.pop()
         }
 
@@ -332,8 +331,8 @@ mod tests {
         .expect("a question")
     }
 
-    fn posed(question: &Question) -> QuestionContext<'_> {
-        QuestionContext::alone(question, None)
+    fn alone(question: &Question) -> AskedQuestion<'_> {
+        AskedQuestion::alone(question, None)
     }
 
     fn answer() -> PromptEvent {
@@ -357,7 +356,7 @@ mod tests {
         two.says.push(answer());
         let mut questions = Questions::new(vec![&mut one, &mut two]);
         let asked = question("q1");
-        assert_eq!(questions.ask(0, &posed(&asked)), Heard::Event(1, answer()));
+        assert_eq!(questions.ask(0, &alone(&asked)), Polled::Event(1, answer()));
         questions.note(&[answered("q1")]);
         questions.withdraw(|_, _| false);
         for told in told {
@@ -377,9 +376,9 @@ mod tests {
         two.says.push(PromptEvent::Engaged);
         let mut questions = Questions::new(vec![&mut one, &mut two]);
         let asked = question("q1");
-        assert_eq!(questions.ask(0, &posed(&asked)), Heard::Event(1, PromptEvent::Engaged));
-        let nobody = Heard::Nobody("the window was closed; the phone is off".to_owned());
-        assert_eq!(questions.ask(0, &posed(&asked)), nobody);
+        assert_eq!(questions.ask(0, &alone(&asked)), Polled::Event(1, PromptEvent::Engaged));
+        let nobody = Polled::Nobody("the window was closed; the phone is off".to_owned());
+        assert_eq!(questions.ask(0, &alone(&asked)), nobody);
         assert_eq!(*told.borrow(), ["ask q1", "withdraw q1: Gone"]);
     }
 
@@ -387,8 +386,8 @@ mod tests {
     fn without_a_prompter_nobody_can_be_asked() {
         let mut questions = Questions::new(Vec::new());
         assert!(!questions.are_possible());
-        let nobody = Heard::Nobody("there is no prompter".to_owned());
-        assert_eq!(questions.ask(0, &posed(&question("q1"))), nobody);
+        let nobody = Polled::Nobody("there is no prompter".to_owned());
+        assert_eq!(questions.ask(0, &alone(&question("q1"))), nobody);
     }
 
     #[test]
@@ -400,12 +399,12 @@ mod tests {
         assert!(!questions.one_at_a_time(), "the page shows all of them");
         let (first, second) = (question("q1"), question("q2"));
         for asked in [&first, &second] {
-            assert_eq!(questions.ask(0, &posed(asked)), Heard::Nothing);
+            assert_eq!(questions.ask(0, &alone(asked)), Polled::Nothing);
         }
         assert_eq!(*told[0].borrow(), ["ask q1"]);
         assert_eq!(*told[1].borrow(), ["ask q1", "ask q2"]);
         questions.withdraw(|_, question| question.as_str() == "q2");
-        assert_eq!(questions.ask(0, &posed(&second)), Heard::Nothing);
+        assert_eq!(questions.ask(0, &alone(&second)), Polled::Nothing);
         assert_eq!(*told[0].borrow(), ["ask q1", "withdraw q1: Gone", "ask q2"]);
     }
 
@@ -415,7 +414,7 @@ mod tests {
         let told = [one.told.clone(), two.told.clone()];
         let mut questions = Questions::new(vec![&mut one, &mut two]);
         let asked = question("q1");
-        questions.ask(0, &posed(&asked));
+        questions.ask(0, &alone(&asked));
         questions.refused(1, &asked.id, "another person has to agree");
         assert_eq!(*told[0].borrow(), ["ask q1"]);
         assert_eq!(told[1].borrow()[1], "refused q1: another person has to agree");

@@ -1,4 +1,4 @@
-//! Letters from other processes, and signals.
+//! Requests from other processes, and signals.
 
 use std::time::Instant;
 
@@ -27,22 +27,22 @@ impl Driver<'_> {
     pub(super) fn read_mail(&mut self) -> Result<(), Error> {
         self.mail.reading(Instant::now())?;
         let root = self.lane(ROOT).machine.state().run.clone();
-        for letter in self.parts.store.pending_within(&root)? {
-            let is_for = |id: &LaneId| self.lane(*id).machine.state().run == letter.run;
+        for pending in self.parts.store.pending_within(&root)? {
+            let is_for = |id: &LaneId| self.lane(*id).machine.state().run == pending.run;
             let Some(id) = self.live().into_iter().find(is_for) else { continue };
             // What was asked has expired, or nobody saw it expire, before the answer came.
             self.tick_lane(id)?;
-            let request = match self.secrets.open(letter.request) {
+            let request = match self.secrets.open(pending.request) {
                 Ok(request) => request,
                 Err(lost) => {
                     let refused = Verdict::Refused(lost.to_owned());
-                    self.parts.store.append(&self.parts.lease, &[], &[(letter.id, refused)])?;
+                    self.parts.store.append(&self.parts.lease, &[], &[(pending.id, refused)])?;
                     continue;
                 }
             };
             let cancels = matches!(request, Request::Cancel { .. });
             self.lane_mut(id).cancels += u32::from(cancels);
-            self.apply(id, Input::Request(request), Some(letter.id))?;
+            self.apply(id, Input::Request(request), Some(pending.id))?;
             self.wake_up(id)?;
         }
         self.try_names_again();

@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_secs(30);
 const STAYING_LOOK: Duration = Duration::from_secs(2);
 
 /// What the courier hears.
-enum News {
+enum CourierEvent {
     /// Something was written.
     Look,
     /// A delivery is over.
@@ -45,7 +45,7 @@ enum News {
 
 struct Shared {
     host: Arc<dyn NotifyHost>,
-    sender: Mutex<Option<Sender<News>>>,
+    sender: Mutex<Option<Sender<CourierEvent>>>,
     look: Duration,
 }
 
@@ -63,16 +63,16 @@ impl Wake {
     pub(super) fn look(&self) {
         let mut sender = self.0.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*sender
-            && sender.send(News::Look).is_ok()
+            && sender.send(CourierEvent::Look).is_ok()
         {
             return;
         }
-        let (news, heard) = channel();
-        let (host, look, mine) = (Arc::clone(&self.0.host), self.0.look, news.clone());
+        let (events, heard) = channel();
+        let (host, look, mine) = (Arc::clone(&self.0.host), self.0.look, events.clone());
         let run = move || Delivering::new(host, mine).run(&heard, look);
         // Without a thread the messages wait for the next process.
         if Builder::new().name("notify".to_owned()).spawn(run).is_ok() {
-            *sender = Some(news);
+            *sender = Some(events);
         }
     }
 
@@ -138,7 +138,7 @@ impl Staying {
 /// The courier at work.
 struct Delivering {
     host: Arc<dyn NotifyHost>,
-    news: Sender<News>,
+    events: Sender<CourierEvent>,
     store: Option<Box<dyn Store>>,
     busy: BTreeSet<String>,
     boxes: DropBoxes,
@@ -151,18 +151,18 @@ enum Next {
 }
 
 impl Delivering {
-    fn new(host: Arc<dyn NotifyHost>, news: Sender<News>) -> Self {
+    fn new(host: Arc<dyn NotifyHost>, events: Sender<CourierEvent>) -> Self {
         let boxes = DropBoxes::new(Arc::clone(&host));
-        Self { host, news, store: None, busy: BTreeSet::new(), boxes }
+        Self { host, events, store: None, busy: BTreeSet::new(), boxes }
     }
 
-    fn run(mut self, heard: &Receiver<News>, look: Duration) {
+    fn run(mut self, heard: &Receiver<CourierEvent>, look: Duration) {
         self.boxes.watch_all();
         loop {
             let wait = self.deliver_due(look).unwrap_or(look).min(look);
             match heard.recv_timeout(wait) {
-                Ok(News::Look) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(News::Done(job, row, result)) => {
+                Ok(CourierEvent::Look) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(CourierEvent::Done(job, row, result)) => {
                     self.busy.remove(&row.channel);
                     let settled = settled(job, &row, result, self.host.now());
                     self.settle(row.id, &settled);
@@ -206,7 +206,7 @@ impl Delivering {
     }
 
     fn hand_over(&mut self, job: Job, row: MessageRow, channel: Box<Channel>, delivery: Delivery) {
-        let news = self.news.clone();
+        let events = self.events.clone();
         if let (ChannelKind::DropBox(files), Delivery::Send(_)) =
             (&channel.settings.kind, &delivery)
         {
@@ -219,7 +219,7 @@ impl Delivering {
             let failed = |_| Err(DeliveryError::new("the delivery panicked"));
             let result = catch_unwind(AssertUnwindSafe(told)).unwrap_or_else(failed);
             // Nobody listens any more once the process ends.
-            let _ = news.send(News::Done(job, Box::new(row), result));
+            let _ = events.send(CourierEvent::Done(job, Box::new(row), result));
         };
         if Builder::new().name("notify-one".to_owned()).spawn(work).is_err() {
             // The claim runs out, and it is tried again.

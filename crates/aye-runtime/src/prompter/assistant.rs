@@ -3,7 +3,7 @@
 use aye_core::id::QuestionId;
 use aye_core::skill::By;
 
-use super::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use super::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 
 /// The assistant reads the question from the journal and relays what a person
 /// told it, or what a form of its client returned. What only a person may
@@ -12,8 +12,8 @@ use super::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 pub struct AssistantPrompter;
 
 impl Prompter for AssistantPrompter {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        match posed.question.by {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        match asked.question.by {
             By::Anyone => None,
             By::Human | By::Names(_) => {
                 Some(PromptEvent::Left("an assistant may not answer it".to_owned()))

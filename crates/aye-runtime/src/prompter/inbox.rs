@@ -2,7 +2,7 @@
 
 use aye_core::id::QuestionId;
 
-use super::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use super::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 
 /// Shows nothing here: the question stands in the inbox until another process
 /// sends an answer, its time is up, or the run is told to stop.
@@ -10,7 +10,7 @@ use super::{PromptEvent, Prompter, QuestionContext, Withdrawn};
 pub struct InboxPrompter;
 
 impl Prompter for InboxPrompter {
-    fn ask(&mut self, _: &QuestionContext<'_>) -> Option<PromptEvent> {
+    fn ask(&mut self, _: &AskedQuestion<'_>) -> Option<PromptEvent> {
         None
     }
 

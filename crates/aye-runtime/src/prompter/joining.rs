@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use aye_core::id::QuestionId;
 use aye_core::skill::By;
 
-use super::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
+use super::{AskedQuestion, PresenceKind, PromptEvent, Prompter, Withdrawn};
 
 /// How long nobody has to show a question before it counts as seen by nobody: an
 /// editor learns of it from the server, and the server says that it is shown there.
@@ -83,8 +83,8 @@ impl<P: Prompter> Joining<P> {
     }
 
     /// Whether it asks this question by now.
-    fn joins(&mut self, posed: &QuestionContext<'_>, now: Instant) -> bool {
-        let id = &posed.question.id;
+    fn joins(&mut self, asked: &AskedQuestion<'_>, now: Instant) -> bool {
+        let id = &asked.question.id;
         let known = self.questions.iter().position(|waiting| waiting.question == *id);
         let at = known.unwrap_or_else(|| {
             let at = match self.joins {
@@ -97,9 +97,9 @@ impl<P: Prompter> Joining<P> {
         });
         let waiting = &mut self.questions[at];
         if self.joins == Joins::Unseen && !waiting.joined {
-            let relayed = posed.question.by == By::Anyone;
+            let relayed = asked.question.by == By::Anyone;
             let settles = if relayed { SETTLES.max(self.behind) } else { SETTLES };
-            waiting.at = match posed.shown {
+            waiting.at = match asked.shown {
                 true => None,
                 false => Some(waiting.at.unwrap_or(now + settles)),
             };
@@ -114,11 +114,11 @@ impl<P: Prompter> Joining<P> {
 }
 
 impl<P: Prompter> Prompter for Joining<P> {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
         if let Some(why) = self.obstacle() {
             return Some(PromptEvent::Left(why.to_owned()));
         }
-        self.joins(posed, Instant::now()).then(|| self.inner.ask(posed)).flatten()
+        self.joins(asked, Instant::now()).then(|| self.inner.ask(asked)).flatten()
     }
 
     fn is_showing(&self, question: &QuestionId) -> bool {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     impl Prompter for Fake {
-        fn ask(&mut self, _: &QuestionContext<'_>) -> Option<PromptEvent> {
+        fn ask(&mut self, _: &AskedQuestion<'_>) -> Option<PromptEvent> {
             self.asked += 1;
             None
         }
@@ -201,8 +201,8 @@ mod tests {
     }
 
     fn at(joining: &mut Joining<Fake>, question: &Question, shown: bool, now: Instant) -> bool {
-        let posed = QuestionContext { shown, ..QuestionContext::alone(question, None) };
-        joining.joins(&posed, now)
+        let asked = AskedQuestion { shown, ..AskedQuestion::alone(question, None) };
+        joining.joins(&asked, now)
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(after.look_at(), None);
         let mut never = Joining::new(Fake::default(), Joins::Never);
         assert!(never.obstacle().is_some());
-        let left = never.ask(&QuestionContext::alone(&asked, None));
+        let left = never.ask(&AskedQuestion::alone(&asked, None));
         assert!(matches!(left, Some(PromptEvent::Left(_))));
         assert_eq!(never.inner.asked, 0);
     }

@@ -6,20 +6,20 @@ use aye_core::skill::AskKind;
 
 use crate::fmt::escape_control;
 
-use super::QuestionContext;
+use super::AskedQuestion;
 
 /// What happens when the time is up.
-pub fn expiry_words(posed: &QuestionContext<'_>) -> String {
-    let question = posed.question;
-    let of_run = posed.run.and_then(State::deadline);
-    if of_run.is_some() && of_run == posed.deadline && question.deadline != posed.deadline {
+pub fn expiry_words(asked: &AskedQuestion<'_>) -> String {
+    let question = asked.question;
+    let of_run = asked.run.and_then(State::deadline);
+    if of_run.is_some() && of_run == asked.deadline && question.deadline != asked.deadline {
         return "then the run ends".to_owned();
     }
     match (&question.default, question.kind) {
         (Some(_), AskKind::Input) if question.secret => "then the default".to_owned(),
         (Some(default), AskKind::Input) => format!("then `{}`", escape_control(default)),
         (Some(default), _) => format!("then {}", label(question, default)),
-        (None, _) if posed.run.is_none() => "then no answer".to_owned(),
+        (None, _) if asked.run.is_none() => "then no answer".to_owned(),
         (None, _) => "then no".to_owned(),
     }
 }

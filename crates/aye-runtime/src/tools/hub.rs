@@ -85,8 +85,8 @@ pub enum Reply {
     Cancel,
 }
 
-/// What the driver wants.
-pub(super) enum Order {
+/// What the worker is to do.
+pub(super) enum WorkerCommand {
     Call(Call),
     List(String),
     Cancel(u64),
@@ -219,14 +219,14 @@ impl Tools {
     /// Calls a tool; [`ToolEvent::Done`] follows, whatever happens.
     pub fn call(&mut self, call: Call) {
         let id = call.id;
-        if let Err(error) = self.order(Order::Call(call)) {
+        if let Err(error) = self.send(WorkerCommand::Call(call)) {
             self.stillborn = Some(ToolEvent::Done { call: id, result: Err(error) });
         }
     }
 
     /// Asks what a server offers; [`ToolEvent::Listed`] follows.
     pub fn list(&mut self, server: &str) {
-        if let Err(error) = self.order(Order::List(server.to_owned())) {
+        if let Err(error) = self.send(WorkerCommand::List(server.to_owned())) {
             let server = server.to_owned();
             self.stillborn = Some(ToolEvent::Listed { server, result: Err(error) });
         }
@@ -237,7 +237,7 @@ impl Tools {
     pub fn cancel(&mut self, call: u64) {
         if self.at_work.is_some() {
             // Without a worker there is nothing to cancel.
-            let _ = self.order(Order::Cancel(call));
+            let _ = self.send(WorkerCommand::Cancel(call));
         }
     }
 
@@ -275,13 +275,13 @@ impl Tools {
         }
     }
 
-    fn order(&mut self, order: Order) -> Result<(), ToolError> {
+    fn send(&mut self, command: WorkerCommand) -> Result<(), ToolError> {
         let worker = match self.at_work.take() {
             Some(worker) => worker,
             None => Worker::start(&self.settings, &self.world, self.may_ask)
                 .map_err(|error| ToolError::server(format!("tools cannot be used: {error}")))?,
         };
-        match self.at_work.insert(worker).order(order) {
+        match self.at_work.insert(worker).send(command) {
             true => Ok(()),
             false => Err(ToolError::server("tools cannot be used: their thread has ended")),
         }

@@ -1,7 +1,7 @@
 //! Tools: MCP servers and named commands of `aye.toml`.
 //!
 //! ```text
-//! hub (Tools, what the driver sees)  --orders-->  worker (a thread with a runtime, from the first call on)
+//! hub (Tools, what the driver sees)  --commands-->  worker (a thread with a runtime, from the first call on)
 //!      <--outbox (events, a pipe to poll)--         server (one each: start, restart once, calls)
 //!                                                     program (pipes, our own processes) | http
 //! launch (what would be started) -- trust (was it agreed to)      crate::schema (arguments)   result

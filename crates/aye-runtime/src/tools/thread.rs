@@ -9,14 +9,14 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::settings::ToolSettings;
 
 use super::event::ToolEvent;
-use super::hub::{Order, Reply, World};
+use super::hub::{Reply, WorkerCommand, World};
 use super::outbox::Outbox;
 use super::worker;
 
 /// The thread on which servers are talked to; dropping it ends them all.
 #[derive(Debug)]
 pub(super) struct Worker {
-    orders: Option<UnboundedSender<Order>>,
+    commands: Option<UnboundedSender<WorkerCommand>>,
     outbox: Outbox,
     thread: Option<JoinHandle<()>>,
 }
@@ -24,17 +24,17 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn start(settings: &ToolSettings, world: &World, may_ask: bool) -> io::Result<Self> {
         let outbox = Outbox::new(may_ask)?;
-        let (orders, received) = unbounded_channel();
+        let (commands, received) = unbounded_channel();
         let (settings, world, events) = (settings.clone(), world.clone(), outbox.clone());
         let thread = std::thread::Builder::new()
             .name("aye-tools".to_owned())
             .spawn(move || worker::work(settings, world, events, received))?;
-        Ok(Self { orders: Some(orders), outbox, thread: Some(thread) })
+        Ok(Self { commands: Some(commands), outbox, thread: Some(thread) })
     }
 
-    /// Whether it takes the order: it does unless it has ended.
-    pub(super) fn order(&self, order: Order) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
+    /// Whether it takes the command: it does unless it has ended.
+    pub(super) fn send(&self, command: WorkerCommand) -> bool {
+        self.commands.as_ref().is_some_and(|commands| commands.send(command).is_ok())
     }
 
     pub(super) fn reply(&self, ask: u64, reply: Reply) {
@@ -53,8 +53,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Without orders it ends its servers and itself, within seconds.
-        self.orders = None;
+        // Without commands it ends its servers and itself, within seconds.
+        self.commands = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

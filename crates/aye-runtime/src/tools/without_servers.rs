@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use crate::settings::ToolSettings;
 
 use super::event::ToolEvent;
-use super::hub::{Order, Reply, World};
+use super::hub::{Reply, WorkerCommand, World};
 
 /// There is none.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Worker {
         Err(io::Error::other("this program is built without the feature `tools`"))
     }
 
-    pub(super) fn order(&self, _: Order) -> bool {
+    pub(super) fn send(&self, _: WorkerCommand) -> bool {
         match *self {}
     }
 

@@ -16,7 +16,7 @@ use crate::settings::ToolSettings;
 use super::described::{DescribedTool, Descriptions};
 use super::error::ToolError;
 use super::event::{ListedTool, ToolEvent};
-use super::hub::{Call, Order, World};
+use super::hub::{Call, WorkerCommand, World};
 use super::names::{self, Known};
 use super::outbox::Outbox;
 use super::result::ToolResult;
@@ -36,30 +36,32 @@ struct Shop {
     open: Mutex<HashMap<u64, oneshot::Sender<()>>>,
 }
 
-/// Works until nobody can give orders any more, then ends all servers.
+/// Works until nobody sends commands any more, then ends all servers.
 pub(super) fn work(
     settings: ToolSettings,
     world: World,
     outbox: Outbox,
-    orders: UnboundedReceiver<Order>,
+    commands: UnboundedReceiver<WorkerCommand>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(serve(settings, world, outbox, orders)),
-        Err(error) => refuse_all(&error.to_string(), &outbox, orders),
+        Ok(runtime) => runtime.block_on(serve(settings, world, outbox, commands)),
+        Err(error) => refuse_all(&error.to_string(), &outbox, commands),
     }
 }
 
 /// Without a runtime every call fails, and says why.
-fn refuse_all(why: &str, outbox: &Outbox, mut orders: UnboundedReceiver<Order>) {
-    while let Some(order) = orders.blocking_recv() {
+fn refuse_all(why: &str, outbox: &Outbox, mut commands: UnboundedReceiver<WorkerCommand>) {
+    while let Some(command) = commands.blocking_recv() {
         let error = ToolError::server(format!("tools cannot be used: {why}"));
-        match order {
-            Order::Call(call) => {
+        match command {
+            WorkerCommand::Call(call) => {
                 outbox.send(ToolEvent::Done { call: call.id, result: Err(error) });
             }
-            Order::List(server) => outbox.send(ToolEvent::Listed { server, result: Err(error) }),
-            Order::Cancel(_) => {}
+            WorkerCommand::List(server) => {
+                outbox.send(ToolEvent::Listed { server, result: Err(error) });
+            }
+            WorkerCommand::Cancel(_) => {}
         }
     }
 }
@@ -68,7 +70,7 @@ async fn serve(
     settings: ToolSettings,
     world: World,
     outbox: Outbox,
-    mut orders: UnboundedReceiver<Order>,
+    mut commands: UnboundedReceiver<WorkerCommand>,
 ) {
     let descriptions = world.descriptions.clone();
     let world = Arc::new(world);
@@ -78,22 +80,22 @@ async fn serve(
     });
     let servers = servers.collect();
     let shop = Arc::new(Shop { settings, servers, outbox, descriptions, open: Mutex::default() });
-    while let Some(order) = orders.recv().await {
-        match order {
-            Order::Call(call) => {
+    while let Some(command) = commands.recv().await {
+        match command {
+            WorkerCommand::Call(call) => {
                 let (cancel, cancelled) = oneshot::channel();
                 shop.open().insert(call.id, cancel);
                 let shop = Arc::clone(&shop);
-                tokio::spawn(async move { shop.attend(call, cancelled).await });
+                tokio::spawn(async move { shop.handle(call, cancelled).await });
             }
-            Order::List(server) => {
+            WorkerCommand::List(server) => {
                 let shop = Arc::clone(&shop);
                 tokio::spawn(async move {
                     let result = shop.list(&server).await.map(|tools| tools.to_vec());
                     shop.outbox.send(ToolEvent::Listed { server, result });
                 });
             }
-            Order::Cancel(call) => {
+            WorkerCommand::Cancel(call) => {
                 if let Some(cancel) = shop.open().remove(&call) {
                     let _ = cancel.send(());
                 }
@@ -133,7 +135,7 @@ impl Shop {
     }
 
     /// One call to its end, whatever that is.
-    async fn attend(&self, call: Call, cancelled: oneshot::Receiver<()>) {
+    async fn handle(&self, call: Call, cancelled: oneshot::Receiver<()>) {
         let Call { id, name, args, timeout, usual, most, run } = call;
         let mut end = End { call: id, outbox: &self.outbox, told: false };
         let limit = timeout.or_else(|| self.default_timeout(&name)).or(usual);

@@ -70,11 +70,11 @@ impl JournalReader {
         runtime: &Runtime,
     ) -> Result<QuestionFacts, Error> {
         let AskingRun { run, state, question, .. } = asking;
-        let veil = Redactor::new(None);
+        let redactor = Redactor::new(None);
         let place = StepPlace::find(self, run, &question.step)?;
         let recover = question.purpose == Purpose::Recover;
         let args = if recover { self.arguments(run, &question.step, runtime) } else { None };
-        let shown = |(name, value): (String, Value)| (name, veil.value(&value, VALUE + 1));
+        let shown = |(name, value): (String, Value)| (name, redactor.value(&value, VALUE + 1));
         let tool = place.as_ref().filter(|_| recover).and_then(|place| match &place.step.action {
             Action::Tool { tool, .. } => runtime.tool_facts(&tool.value),
             _ => None,
@@ -84,14 +84,14 @@ impl JournalReader {
         Ok(QuestionFacts {
             tool,
             edits_left: recover.then(|| MOST_EDITS.saturating_sub(edited)),
-            variables: variables(asking, &around, place.as_ref(), &veil),
-            recent_steps: recent_steps(state, &around, &veil),
-            known_issues: self.known_issues(asking, runtime, &veil)?,
+            variables: variables(asking, &around, place.as_ref(), &redactor),
+            recent_steps: recent_steps(state, &around, &redactor),
+            known_issues: self.known_issues(asking, runtime, &redactor)?,
             unused_fixes: match recover {
-                true => self.unused_fixes(asking, runtime, args.as_ref(), &veil)?,
+                true => self.unused_fixes(asking, runtime, args.as_ref(), &redactor)?,
                 false => Vec::new(),
             },
-            failure: recover.then(|| failure(state, &question.step, &veil)),
+            failure: recover.then(|| failure(state, &question.step, &redactor)),
             args: args.map(|args| args.into_iter().map(shown).collect()),
             place,
         })
@@ -103,7 +103,7 @@ impl JournalReader {
         asking: &AskingRun,
         runtime: &Runtime,
         args: Option<&Map<String, Value>>,
-        veil: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Result<Vec<String>, Error> {
         let AskingRun { run, state, question, .. } = asking;
         let memory = runtime.memory();
@@ -130,7 +130,8 @@ impl JournalReader {
             let id = memory.short_id(&near.fix.value.id);
             format!("`{id}` was not used: {}", near.why)
         });
-        let shown = |line: String| veil.start(&escape_control_line(&line), VALUE + 1, usize::MAX);
+        let shown =
+            |line: String| redactor.start(&escape_control_line(&line), VALUE + 1, usize::MAX);
         Ok(proposed.chain(near).map(shown).take(SHOWN).collect())
     }
 
@@ -176,13 +177,13 @@ impl JournalReader {
         &self,
         asking: &AskingRun,
         runtime: &Runtime,
-        veil: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Result<Vec<KnownIssue>, Error> {
         let AskingRun { run, state, question, .. } = asking;
         let tool = self.tool_asked_about(run, state, question)?;
         let known = known_lines(&runtime.memory(), &tool, state, question);
         let shown = known.iter().map(|(layer, line)| KnownIssue {
-            text: veil.start(line, VALUE + 1, usize::MAX),
+            text: redactor.start(line, VALUE + 1, usize::MAX),
             layer: layer.word(),
         });
         Ok(shown.collect())
@@ -193,14 +194,14 @@ fn variables(
     asking: &AskingRun,
     around: &[State],
     place: Option<&StepPlace>,
-    veil: &Redactor<'_>,
+    redactor: &Redactor<'_>,
 ) -> Map<String, Value> {
     let AskingRun { state, question, .. } = asking;
     let State { started, outputs, steps, .. } = state;
     let mut shown = Map::new();
     let mut show = |name: &str, value: &Value| {
         // The nearest of a name is the one that is meant.
-        shown.entry(name).or_insert_with(|| veil.value(value, VALUE + 1));
+        shown.entry(name).or_insert_with(|| redactor.value(value, VALUE + 1));
     };
     // What no file holds was made by Aye: its message tells what its input is.
     for (name, value) in started.inputs.iter().filter(|_| !started.file.is_empty()) {
@@ -234,7 +235,7 @@ fn variables(
         let others = outputs.keys().filter(|name| !shown.contains_key(*name));
         let others: Vec<&String> = others.collect();
         if !others.is_empty() {
-            shown.insert("names".to_owned(), veil.value(&json!(others), VALUE + 1));
+            shown.insert("names".to_owned(), redactor.value(&json!(others), VALUE + 1));
         }
     }
     shown

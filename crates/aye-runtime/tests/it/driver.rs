@@ -19,7 +19,7 @@ use aye_runtime::clock::{Clock, SystemClock};
 use aye_runtime::driver::{Driven, Driver, Outcome, Parts};
 use aye_runtime::error::Error;
 use aye_runtime::memory::InMemory;
-use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 use aye_runtime::report::{Silent, Unbuffered};
 use aye_runtime::runtime::{self, Runtime};
 use aye_runtime::skills::SkillFile;
@@ -182,11 +182,11 @@ impl Person {
 }
 
 impl Prompter for Person {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        if self.asked.contains(&posed.question.id) {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        if self.asked.contains(&asked.question.id) {
             return None;
         }
-        self.asked.push(posed.question.id.clone());
+        self.asked.push(asked.question.id.clone());
         let answer = Answer::new(self.answers.pop()?, "ada", Channel::Terminal);
         Some(PromptEvent::Answered { answer, code: None })
     }

@@ -10,7 +10,7 @@ use aye_core::question::{Answer, Channel};
 use aye_process::Signals;
 use aye_runtime::driver::Outcome;
 use aye_runtime::prompter::{
-    AssistantPrompter, InboxPrompter, PromptEvent, Prompter, QuestionContext, Withdrawn,
+    AskedQuestion, AssistantPrompter, InboxPrompter, PromptEvent, Prompter, Withdrawn,
 };
 use aye_runtime::report::{Silent, Unbuffered};
 use aye_runtime::runtime::{Parts, Runtime};
@@ -51,10 +51,10 @@ struct Phone {
 }
 
 impl Prompter for Phone {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
-        if self.shown.as_ref() != Some(&posed.question.id) {
-            self.shown = Some(posed.question.id.clone());
-            self.screen.send(format!("ask: {}", posed.question.message)).ok();
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
+        if self.shown.as_ref() != Some(&asked.question.id) {
+            self.shown = Some(asked.question.id.clone());
+            self.screen.send(format!("ask: {}", asked.question.message)).ok();
         }
         match self.person.try_recv() {
             Ok(event) => {

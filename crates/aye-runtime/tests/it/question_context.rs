@@ -319,18 +319,18 @@ fn results(steps: &[Value]) -> Vec<(&str, &Value)> {
 #[test]
 fn a_result_stands_at_the_step_that_gave_it() {
     let none = &Value::Null;
-    let veil = Redactor::new(None);
+    let redactor = Redactor::new(None);
     let second = || vec![("x".to_owned(), json!("second"))];
     let both = with(run(), vec![("one", gave(1, "x")), ("two", gave(2, "x"))], second());
-    let told = recent_steps(&both, &[], &veil);
+    let told = recent_steps(&both, &[], &redactor);
     assert_eq!(results(&told), [("one", none), ("two", &json!("second"))]);
     // In a loop the first of the file may be the last that ran.
     let back = with(run(), vec![("one", gave(3, "x")), ("two", gave(2, "x"))], second());
-    let told = recent_steps(&back, &[], &veil);
+    let told = recent_steps(&back, &[], &redactor);
     assert_eq!(results(&told), [("two", none), ("one", &json!("second"))]);
     // What it gave the time before is not what its failure gave.
     let failed = StepRecord { status: StepStatus::Failed, ..gave(3, "x") };
-    let told = recent_steps(&with(run(), vec![("one", failed)], second()), &[], &veil);
+    let told = recent_steps(&with(run(), vec![("one", failed)], second()), &[], &redactor);
     assert_eq!(results(&told), [("one", none)]);
 }
 

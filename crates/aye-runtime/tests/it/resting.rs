@@ -11,7 +11,7 @@ use aye_core::question::{Answer, Channel};
 use aye_core::secrets::Secrets;
 use aye_runtime::clock::Clock;
 use aye_runtime::driver::{Driven, Outcome};
-use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -39,9 +39,9 @@ struct Slow {
 }
 
 impl Prompter for Slow {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
         if self.minutes == 0 {
-            let value = posed.question.options.first().map_or("hunter2", |first| &*first.value);
+            let value = asked.question.options.first().map_or("hunter2", |first| &*first.value);
             let answer = Answer::new(value, "ada", Channel::Terminal);
             return Some(PromptEvent::Answered { answer, code: None });
         }

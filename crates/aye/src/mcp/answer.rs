@@ -41,7 +41,7 @@ pub(super) fn answer(
         });
     }
     let elicited = word.prompter == Channel::Elicited;
-    // A secret must not be written into a letter; everything else that an
+    // A secret must not be written into a request; everything else that an
     // assistant may not answer is refused, and recorded, by the run itself.
     if question.secret {
         return Err(not_through_you(row, "it asks for a secret"));

@@ -61,7 +61,7 @@ impl Call<'_> {
     /// Follows a run until it asks, ends or rests, and tells where it stands.
     /// Where the client can show a form, the person is asked directly; what the
     /// assistant is to see first, once it has `seen` it.
-    pub(super) async fn attend(
+    pub(super) async fn follow_and_ask(
         &self,
         run: RunId,
         mut note: Option<String>,

@@ -196,7 +196,7 @@ impl Call<'_> {
             Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
         };
         match self.take(said, &question).await? {
-            Asked::Answered(note) => self.attend(run, note, None).await,
+            Asked::Answered(note) => self.follow_and_ask(run, note, None).await,
             Asked::Not(note) => self.tell(run, note).await,
             Asked::Form(form) => Ok(form.into()),
         }

@@ -34,7 +34,7 @@ pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
         .map_err(failed)?;
     let served = runtime.block_on(async {
         let (tell, unreadable) = mpsc::unbounded_channel();
-        let input = Ear {
+        let input = WatchedInput {
             file: tokio::fs::File::from_std(input),
             server: Arc::clone(&server),
             line: Vec::new(),
@@ -76,7 +76,7 @@ fn take_over() -> std::io::Result<(File, File)> {
 /// The lines of the protocol. The library is silent about a line that is not
 /// JSON; its client hears here what is wrong with it.
 struct Lines<W: AsyncWrite> {
-    inner: AsyncRwTransport<RoleServer, Ear, W>,
+    inner: AsyncRwTransport<RoleServer, WatchedInput, W>,
     /// One for each line that is not JSON.
     unreadable: mpsc::UnboundedReceiver<()>,
 }
@@ -127,7 +127,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
 
 /// Standard input; its end tells everything that waits to stop waiting, and a
 /// line that is not JSON is told to [`Lines`].
-struct Ear {
+struct WatchedInput {
     file: tokio::fs::File,
     server: Arc<ServerState>,
     /// The line so far.
@@ -135,8 +135,8 @@ struct Ear {
     tell: mpsc::UnboundedSender<()>,
 }
 
-impl Ear {
-    fn hear(&mut self, read: &[u8]) {
+impl WatchedInput {
+    fn check_lines(&mut self, read: &[u8]) {
         for byte in read {
             if *byte != b'\n' {
                 // A line that is too long is dropped by the library.
@@ -156,7 +156,7 @@ impl Ear {
     }
 }
 
-impl AsyncRead for Ear {
+impl AsyncRead for WatchedInput {
     fn poll_read(
         mut self: Pin<&mut Self>,
         turn: &mut Turn<'_>,
@@ -167,7 +167,7 @@ impl AsyncRead for Ear {
         if let Poll::Ready(Ok(())) = polled {
             match buffer.filled().len() == before && buffer.remaining() > 0 {
                 true => self.server.close(),
-                false => self.hear(&buffer.filled()[before..]),
+                false => self.check_lines(&buffer.filled()[before..]),
             }
         }
         polled

@@ -11,7 +11,7 @@ use crate::paint::Paint;
 use crate::screen::{Painted, Screen};
 use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::dialog::{Dialog, Escape, Reply};
 use super::hold::Hold;
@@ -59,16 +59,16 @@ pub(super) struct Framed {
 impl Framed {
     pub(super) fn open(
         mut tty: Tty,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         config: &PromptConfig,
     ) -> Result<Self, String> {
         tty.take(Mode::Keys).map_err(|error| format!("the terminal cannot be used: {error}"))?;
         Ok(Self {
             tty,
-            id: posed.question.id.clone(),
+            id: asked.question.id.clone(),
             paint: config.paint,
             escape: config.escape,
-            dialog: Dialog::new(posed.question, config.escape),
+            dialog: Dialog::new(asked.question, config.escape),
             decoder: Decoder::default(),
             escape_until: None,
             screen: Screen::default(),
@@ -79,7 +79,7 @@ impl Framed {
             head: None,
             head_printed: false,
             details_printed: false,
-            advising: Advising::of(posed, config.advisor.as_ref()),
+            advising: Advising::of(asked, config.advisor.as_ref()),
         })
     }
 
@@ -95,13 +95,13 @@ impl Framed {
     /// Takes in what was typed and paints what has changed.
     pub(super) fn turn(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         clock: &dyn Clock,
         tail: &mut TypeaheadGuard,
     ) -> Option<TerminalEvent> {
         let unavailable = |why: &str| Some(TerminalEvent::Unavailable(why.to_owned()));
         if std::mem::take(&mut self.answered) {
-            self.dialog = Dialog::new(posed.question, self.escape);
+            self.dialog = Dialog::new(asked.question, self.escape);
         }
         if !self.tty.is_foreground() {
             return unavailable("this process is in the background");
@@ -118,17 +118,17 @@ impl Framed {
                     return unavailable(&format!("the terminal cannot be read: {error}"));
                 }
             };
-            if let Some(event) = self.take(posed, keys, clock.now(), tail) {
+            if let Some(event) = self.take(asked, keys, clock.now(), tail) {
                 return Some(event);
             }
             let advising = self.advising.as_mut();
-            if let Some(advice) = advising.and_then(|advising| advising.attend(posed)) {
+            if let Some(advice) = advising.and_then(|advising| advising.poll(asked)) {
                 return Some(TerminalEvent::Advised(advice));
             }
         }
         let now = clock.now();
-        self.counts = posed.deadline.is_some_and(|deadline| until(deadline, now) <= FAR);
-        match self.paint(posed, now) {
+        self.counts = asked.deadline.is_some_and(|deadline| until(deadline, now) <= FAR);
+        match self.paint(asked, now) {
             Ok(()) => None,
             Err(error) => unavailable(&format!("the terminal cannot be written to: {error}")),
         }
@@ -167,7 +167,7 @@ impl Framed {
 
     fn take(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         mut keys: Vec<Key>,
         now: Timestamp,
         tail: &mut TypeaheadGuard,
@@ -177,12 +177,12 @@ impl Framed {
             return None;
         }
         let details = self.dialog.details;
-        let reply = self.dialog.keys(posed.question, &keys);
+        let reply = self.dialog.keys(asked.question, &keys);
         self.details_printed &= self.dialog.details == details;
         match reply {
             // Whatever key it was, someone is there.
             Reply::Stay | Reply::Typing => {
-                self.hold.is_due(posed.deadline, now).then_some(TerminalEvent::Typing)
+                self.hold.is_due(asked.deadline, now).then_some(TerminalEvent::Typing)
             }
             Reply::Answer(given) => {
                 if let [key] = keys.as_slice() {
@@ -202,7 +202,7 @@ impl Framed {
         Duration::from_micros(u64::try_from(beat - gone).unwrap_or(0))
     }
 
-    fn paint(&mut self, posed: &QuestionContext<'_>, now: Timestamp) -> io::Result<()> {
+    fn paint(&mut self, asked: &AskedQuestion<'_>, now: Timestamp) -> io::Result<()> {
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
@@ -215,11 +215,11 @@ impl Framed {
         };
         let (head, resized) = match self.head.take() {
             Some((window, head)) if window == (columns, rows) => (head, false),
-            Some(_) | None => (ready(&head(posed, look)), true),
+            Some(_) | None => (ready(&head(asked, look)), true),
         };
         let beat = beat.unwrap_or(0);
         let beside = self.advising.as_ref().map(Advising::beside);
-        let view = view_below(head.len(), posed, &self.dialog, beside, look, now, beat);
+        let view = view_below(head.len(), asked, &self.dialog, beside, look, now, beat);
         let mut out = String::new();
         self.screen.fit(columns);
         let (details, mut body) = (ready(&view.details), ready(&view.body));

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::paint::Paint;
 use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::answers::{Answers, Said};
 use super::dialog::Escape;
@@ -64,14 +64,14 @@ enum Say {
 impl Plain {
     pub(super) fn open(
         mut tty: Tty,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         config: &PromptConfig,
     ) -> Result<Self, String> {
-        let mode = if posed.question.secret { Mode::HiddenLines } else { Mode::Lines };
+        let mode = if asked.question.secret { Mode::HiddenLines } else { Mode::Lines };
         tty.take(mode).map_err(|error| format!("the terminal cannot be used: {error}"))?;
         Ok(Self {
             tty,
-            id: posed.question.id.clone(),
+            id: asked.question.id.clone(),
             paint: Paint { color: false, ..config.paint },
             escape: config.escape,
             answers: Answers::new(config.escape),
@@ -82,7 +82,7 @@ impl Plain {
             hold: Hold::default(),
             said_left: i64::MAX,
             say_left_at: None,
-            advising: Advising::of(posed, config.advisor.as_ref()),
+            advising: Advising::of(asked, config.advisor.as_ref()),
             advised: 0,
         })
     }
@@ -99,7 +99,7 @@ impl Plain {
     /// Takes in what was typed and prints what there is to say.
     pub(super) fn turn(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         clock: &dyn Clock,
     ) -> Option<TerminalEvent> {
         let unavailable = |why: &str| Some(TerminalEvent::Unavailable(why.to_owned()));
@@ -117,16 +117,16 @@ impl Plain {
                 return unavailable("the terminal has gone away");
             }
             if ready.typed
-                && let Some(event) = self.read(posed, clock)
+                && let Some(event) = self.read(asked, clock)
             {
                 return Some(event);
             }
             let advising = self.advising.as_mut();
-            if let Some(advice) = advising.and_then(|advising| advising.attend(posed)) {
+            if let Some(advice) = advising.and_then(|advising| advising.poll(asked)) {
                 return Some(TerminalEvent::Advised(advice));
             }
         }
-        match self.speak(posed, clock) {
+        match self.speak(asked, clock) {
             Ok(()) => None,
             Err(error) => unavailable(&format!("the terminal cannot be written to: {error}")),
         }
@@ -140,8 +140,8 @@ impl Plain {
 
     /// Whether it is time to say again how much time is left: nothing else
     /// would tell, where nothing moves.
-    fn should_say_left(&mut self, posed: &QuestionContext<'_>, now: Timestamp) -> bool {
-        let Some(deadline) = posed.deadline else {
+    fn should_say_left(&mut self, asked: &AskedQuestion<'_>, now: Timestamp) -> bool {
+        let Some(deadline) = asked.deadline else {
             self.say_left_at = None;
             return false;
         };
@@ -154,7 +154,7 @@ impl Plain {
         self.asking && wait == Some(0)
     }
 
-    fn read(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> Option<TerminalEvent> {
+    fn read(&mut self, asked: &AskedQuestion<'_>, clock: &dyn Clock) -> Option<TerminalEvent> {
         let mut buffer = [0; 4096];
         let count = match self.tty.read(&mut buffer) {
             Ok(0) if self.escape == Escape::Dismisses => return Some(TerminalEvent::Dismissed),
@@ -173,7 +173,7 @@ impl Plain {
         self.asking = false;
         let line = String::from_utf8_lossy(&std::mem::take(&mut self.typed)).into_owned();
         let line = line.trim_end_matches(['\n', '\r']);
-        match self.answers.line(posed.question, line) {
+        match self.answers.line(asked.question, line) {
             Said::Again(remark) => self.say = Some(Say::Remark(remark)),
             Said::Details => self.say = Some(Say::Details),
             Said::Answer(given) => {
@@ -184,13 +184,13 @@ impl Plain {
             Said::Dismissed => return Some(TerminalEvent::Dismissed),
         }
         // What is not sent yet cannot be seen, but someone is there.
-        self.hold.is_due(posed.deadline, clock.now()).then_some(TerminalEvent::Typing)
+        self.hold.is_due(asked.deadline, clock.now()).then_some(TerminalEvent::Typing)
     }
 
-    fn speak(&mut self, posed: &QuestionContext<'_>, clock: &dyn Clock) -> std::io::Result<()> {
-        let news = posed.advice.len() > self.advised;
+    fn speak(&mut self, asked: &AskedQuestion<'_>, clock: &dyn Clock) -> std::io::Result<()> {
+        let news = asked.advice.len() > self.advised;
         let now = clock.now();
-        let late = self.should_say_left(posed, now);
+        let late = self.should_say_left(asked, now);
         let beside = self.advising.as_ref().map(Advising::beside);
         let say = match self.say.take() {
             None if !news && !late => return Ok(()),
@@ -200,23 +200,23 @@ impl Plain {
         let look = Look { paint: self.paint, columns, rows };
         let from = if matches!(say, Say::Question) { 0 } else { self.advised };
         let mut lines = match say {
-            Say::Question => plain_question(posed, look),
+            Say::Question => plain_question(asked, look),
             Say::Remark(remark) => vec![crate::paint::escape_control(&remark)],
-            Say::Details => plain_details(posed, beside, look, clock.now()),
+            Say::Details => plain_details(asked, beside, look, clock.now()),
             Say::Nothing => Vec::new(),
         };
-        let fresh = posed.advice.get(from..).unwrap_or_default();
-        lines.extend(plain_advice(posed.question, fresh, beside.filter(|_| from == 0), look));
-        self.advised = posed.advice.len();
+        let fresh = asked.advice.get(from..).unwrap_or_default();
+        lines.extend(plain_advice(asked.question, fresh, beside.filter(|_| from == 0), look));
+        self.advised = asked.advice.len();
         // It came while the cursor stood behind the ask.
         let mut text = if self.asking { "\r\n".to_owned() } else { String::new() };
         text.extend(lines.iter().map(|line| format!("{line}\r\n")));
-        text.push_str(&plain_ask(posed, self.answers.wanted(posed.question), look, clock.now()));
+        text.push_str(&plain_ask(asked, self.answers.wanted(asked.question), look, clock.now()));
         self.asking = true;
-        if let Some(deadline) = posed.deadline {
+        if let Some(deadline) = asked.deadline {
             self.said_left = seconds_left(deadline, now);
         }
-        self.should_say_left(posed, now);
+        self.should_say_left(asked, now);
         self.tty.write(&text)
     }
 

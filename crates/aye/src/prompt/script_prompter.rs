@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use aye_core::id::QuestionId;
 use aye_core::question::Question;
-use aye_runtime::prompter::{PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{AskedQuestion, PromptEvent, Prompter, Withdrawn};
 
 use super::terminal::{TerminalEvent, TerminalPrompter};
 
@@ -27,14 +27,14 @@ impl<'a> ScriptPrompter<'a> {
 }
 
 impl Prompter for ScriptPrompter<'_> {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
         if self.unavailable {
             return None;
         }
-        let question = Question { title: self.title.clone(), ..posed.question.clone() };
-        let posed = QuestionContext { question: &question, run: None, ..*posed };
-        match self.terminal.turn(&posed)? {
-            TerminalEvent::Given(given) => Some(self.terminal.answer(&posed, given)),
+        let question = Question { title: self.title.clone(), ..asked.question.clone() };
+        let asked = AskedQuestion { question: &question, run: None, ..*asked };
+        match self.terminal.turn(&asked)? {
+            TerminalEvent::Given(given) => Some(self.terminal.answer(&asked, given)),
             TerminalEvent::Dismissed => {
                 Some(PromptEvent::Left("it was left without an answer".to_owned()))
             }

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use aye_runtime::clock::Clock;
 use aye_runtime::error::Error;
-use aye_runtime::prompter::{Prompter as _, QuestionContext, was_shown};
+use aye_runtime::prompter::{AskedQuestion, Prompter as _, was_shown};
 
 use super::dialog::Given;
 use super::hold::held;
@@ -36,14 +36,14 @@ pub enum AskOutcome {
 
 /// Another place where the question stands.
 pub trait RemoteQuestion {
-    /// Readable when there may be news.
+    /// Readable when there may be an update.
     fn wake(&self) -> Option<BorrowedFd<'_>>;
 
     /// What became of the question; what made it readable is forgotten.
-    fn news(&mut self) -> Result<News, Error>;
+    fn update(&mut self) -> Result<Update, Error>;
 
     /// Someone is typing here and little time is left: asks for more. If it
-    /// is granted, that is news.
+    /// is granted, that is an update.
     fn hold(&mut self, now: Timestamp) -> Result<(), Error>;
 
     /// What assistants have said about it so far.
@@ -65,7 +65,7 @@ pub trait RemoteQuestion {
 
 /// What became of a question elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum Update {
     /// It is open until then.
     Open(Option<Timestamp>),
     /// It is closed.
@@ -105,8 +105,8 @@ impl RemoteQuestion for Nowhere {
         None
     }
 
-    fn news(&mut self) -> Result<News, Error> {
-        Ok(News::Open(self.deadline))
+    fn update(&mut self) -> Result<Update, Error> {
+        Ok(Update::Open(self.deadline))
     }
 
     fn hold(&mut self, now: Timestamp) -> Result<(), Error> {
@@ -126,7 +126,7 @@ impl RemoteQuestion for Nowhere {
 /// default that proceeds counts only if the question was shown when its time
 /// ran out: else it is asked again.
 pub fn ask_alone(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     config: PromptConfig,
     clock: &dyn Clock,
     elsewhere: &mut dyn RemoteQuestion,
@@ -134,13 +134,13 @@ pub fn ask_alone(
     let mut signals = Signals::catch().map_err(Error::Signals)?;
     let screen = SharedScreen::default();
     let mut prompter = TerminalPrompter::new(config, clock, screen.clone());
-    let mut deadline = posed.deadline;
+    let mut deadline = asked.deadline;
     // Since when the question is shown without a break.
     let mut shown: Option<Timestamp> = None;
     let outcome = loop {
         let now = clock.now();
         if let Some(passed) = deadline.filter(|deadline| now >= *deadline) {
-            let counts = !posed.question.default_proceeds() || was_shown(shown, passed, now);
+            let counts = !asked.question.default_proceeds() || was_shown(shown, passed, now);
             let renewed = if counts { None } else { elsewhere.renew(now) };
             if renewed.is_none() {
                 break AskOutcome::TimedOut;
@@ -149,10 +149,10 @@ pub fn ask_alone(
         }
         let mut wake = vec![signals.fd()];
         wake.extend(elsewhere.wake());
-        let advice = [posed.advice, elsewhere.advice()].concat();
-        let posed = QuestionContext { deadline, advice: &advice, ..*posed };
-        let event = prompter.hear(&posed, &wake);
-        shown = prompter.is_showing(&posed.question.id).then(|| shown.unwrap_or(now));
+        let advice = [asked.advice, elsewhere.advice()].concat();
+        let asked = AskedQuestion { deadline, advice: &advice, ..*asked };
+        let event = prompter.hear(&asked, &wake);
+        shown = prompter.is_showing(&asked.question.id).then(|| shown.unwrap_or(now));
         match event {
             Some(TerminalEvent::Given(given)) => break AskOutcome::Answered(given),
             Some(TerminalEvent::Dismissed) => break AskOutcome::Cancelled,
@@ -160,16 +160,16 @@ pub fn ask_alone(
             Some(TerminalEvent::Typing) => elsewhere.hold(clock.now())?,
             Some(TerminalEvent::Advised(advice)) => elsewhere.advise(advice)?,
             None => {
-                let attended = attend(&mut signals, &screen);
-                if let Some(signal) = attended.stop {
+                let seen = read_signals(&mut signals, &screen);
+                if let Some(signal) = seen.stop {
                     break AskOutcome::Stopped(signal.number());
                 }
-                shown = shown.filter(|_| !attended.stood_still);
+                shown = shown.filter(|_| !seen.stood_still);
             }
         }
-        match elsewhere.news()? {
-            News::Open(until) => deadline = until,
-            News::Closed => break AskOutcome::Closed,
+        match elsewhere.update()? {
+            Update::Open(until) => deadline = until,
+            Update::Closed => break AskOutcome::Closed,
         }
     };
     prompter.close();
@@ -178,7 +178,7 @@ pub fn ask_alone(
 
 /// What signals said.
 #[derive(Default)]
-struct Attended {
+struct SignalsSeen {
     /// The one that asks us to stop.
     stop: Option<Signal>,
     /// This process was stopped meanwhile, and runs again.
@@ -186,33 +186,33 @@ struct Attended {
 }
 
 /// Takes in signals, up to one that asks us to stop.
-fn attend(signals: &mut Signals, screen: &SharedScreen) -> Attended {
-    let mut attended = Attended::default();
+fn read_signals(signals: &mut Signals, screen: &SharedScreen) -> SignalsSeen {
+    let mut seen = SignalsSeen::default();
     while let Some(signal) = signals.next() {
         match signal {
             Signal::Interrupt | Signal::Terminate | Signal::Hangup | Signal::Quit => {
-                return Attended { stop: Some(signal), ..attended };
+                return SignalsSeen { stop: Some(signal), ..seen };
             }
             Signal::Suspend => {
-                attended.stood_still = true;
+                seen.stood_still = true;
                 screen.rest();
                 aye_process::suspend(&mut []);
                 // Our own return; the prompt comes back once.
                 let stop = std::iter::from_fn(|| signals.next()).find(|signal| signal.is_stop());
                 screen.redraw();
                 if stop.is_some() {
-                    return Attended { stop, ..attended };
+                    return SignalsSeen { stop, ..seen };
                 }
             }
             Signal::Continue => {
-                attended.stood_still = true;
+                seen.stood_still = true;
                 screen.redraw();
             }
             // The window may be as it was again, and what it showed is not.
             Signal::Resize => screen.resized(),
         }
     }
-    attended
+    seen
 }
 
 /// Leaves a line on the terminal, wherever standard output goes.

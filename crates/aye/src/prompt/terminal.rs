@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::paint::Paint;
 use aye_runtime::advisor::Advisor;
 use aye_runtime::clock::Clock;
-use aye_runtime::prompter::{PresenceKind, PromptEvent, Prompter, QuestionContext, Withdrawn};
+use aye_runtime::prompter::{AskedQuestion, PresenceKind, PromptEvent, Prompter, Withdrawn};
 
 use super::attention::Attention;
 use super::dialog::{Escape, Given};
@@ -85,24 +85,24 @@ impl<'a> TerminalPrompter<'a> {
 
     /// Shows the question if it is not shown yet, takes in what was typed, and
     /// does not wait.
-    pub(super) fn turn(&mut self, posed: &QuestionContext<'_>) -> Option<TerminalEvent> {
+    pub(super) fn turn(&mut self, asked: &AskedQuestion<'_>) -> Option<TerminalEvent> {
         if let Some(obstacle) = &self.config.obstacle {
             return Some(TerminalEvent::Unavailable(obstacle.clone()));
         }
         if self.screen.drawn().lent.is_some() {
             return None;
         }
-        let same = self.screen.drawn().is_about(&posed.question.id);
+        let same = self.screen.drawn().is_about(&asked.question.id);
         if !same {
             self.close();
-            match self.open(posed) {
+            match self.open(asked) {
                 Ok(prompt) => self.screen.drawn_mut().prompt = Some(prompt),
                 Err(why) => return Some(TerminalEvent::Unavailable(why)),
             }
         }
         let event = match &mut self.screen.drawn_mut().prompt {
-            Some(Prompt::Framed(prompt)) => prompt.turn(posed, self.clock, &mut self.tail),
-            Some(Prompt::Plain(prompt)) => prompt.turn(posed, self.clock),
+            Some(Prompt::Framed(prompt)) => prompt.turn(asked, self.clock, &mut self.tail),
+            Some(Prompt::Plain(prompt)) => prompt.turn(asked, self.clock),
             None => None,
         };
         if let Some(TerminalEvent::Unavailable(_)) = event {
@@ -115,14 +115,14 @@ impl<'a> TerminalPrompter<'a> {
     /// if nothing has happened, at most a second.
     pub fn hear(
         &mut self,
-        posed: &QuestionContext<'_>,
+        asked: &AskedQuestion<'_>,
         wake: &[BorrowedFd<'_>],
     ) -> Option<TerminalEvent> {
-        let event = self.turn(posed);
+        let event = self.turn(asked);
         if event.is_some() {
             return event;
         }
-        let left = posed.deadline.map(|deadline| until(deadline, self.clock.now()));
+        let left = asked.deadline.map(|deadline| until(deadline, self.clock.now()));
         let latest = Instant::now() + left.map_or(LOOK, |left| left.min(LOOK));
         let latest = self.look_at().map_or(latest, |look| look.min(latest));
         if let Some(keys) = &self.keys {
@@ -131,21 +131,21 @@ impl<'a> TerminalPrompter<'a> {
         None
     }
 
-    fn open(&mut self, posed: &QuestionContext<'_>) -> Result<Prompt, String> {
+    fn open(&mut self, asked: &AskedQuestion<'_>) -> Result<Prompt, String> {
         let mut tty = Tty::open()?;
         let keys = tty.as_fd().try_clone_to_owned();
         self.keys = Some(keys.map_err(|error| format!("the terminal cannot be used: {error}"))?);
         if let Some(attention) = self.config.attention {
-            let question = posed.question;
+            let question = asked.question;
             let about = question.own_title().unwrap_or(&question.step);
-            let skill = posed.run.map_or("aye", |run| run.started.skill.as_str());
+            let skill = asked.run.map_or("aye", |run| run.started.skill.as_str());
             // A terminal that cannot be written to is told of in a moment.
             let _ = tty.write(&attention.opened(&format!("{skill}: {about}")));
         }
         if self.config.plain {
-            Ok(Prompt::Plain(Box::new(Plain::open(tty, posed, &self.config)?)))
+            Ok(Prompt::Plain(Box::new(Plain::open(tty, asked, &self.config)?)))
         } else {
-            Ok(Prompt::Framed(Box::new(Framed::open(tty, posed, &self.config)?)))
+            Ok(Prompt::Framed(Box::new(Framed::open(tty, asked, &self.config)?)))
         }
     }
 
@@ -161,12 +161,12 @@ impl<'a> TerminalPrompter<'a> {
     }
 
     /// An answer of the person at this terminal.
-    pub(super) fn answer(&self, posed: &QuestionContext<'_>, given: Given) -> PromptEvent {
+    pub(super) fn answer(&self, asked: &AskedQuestion<'_>, given: Given) -> PromptEvent {
         let by = self.config.user.clone();
         let answer = Answer {
             reason: given.reason,
             typed: given.typed,
-            digest: Some(posed.question.digest.clone()),
+            digest: Some(asked.question.digest.clone()),
             remember: given.remember,
             ..Answer::local(given.value, by, Channel::Terminal)
         };
@@ -175,12 +175,12 @@ impl<'a> TerminalPrompter<'a> {
 }
 
 impl Prompter for TerminalPrompter<'_> {
-    fn ask(&mut self, posed: &QuestionContext<'_>) -> Option<PromptEvent> {
+    fn ask(&mut self, asked: &AskedQuestion<'_>) -> Option<PromptEvent> {
         // What is known about a failure stands in the record, right above the prompt.
-        let failed = posed.question.purpose == Purpose::Recover;
-        let posed = &QuestionContext { known: if failed { &[] } else { posed.known }, ..*posed };
-        Some(match self.turn(posed)? {
-            TerminalEvent::Given(given) => self.answer(posed, given),
+        let failed = asked.question.purpose == Purpose::Recover;
+        let asked = &AskedQuestion { known: if failed { &[] } else { asked.known }, ..*asked };
+        Some(match self.turn(asked)? {
+            TerminalEvent::Given(given) => self.answer(asked, given),
             TerminalEvent::Dismissed => {
                 PromptEvent::Left("it was left without an answer".to_owned())
             }

@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 use crate::paint::{Paint, Tone, escape_control};
 use aye_runtime::advisor::Beside;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::dialog::{Dialog, Stage};
 use super::markup::{harmless, message};
@@ -105,14 +105,14 @@ pub struct View {
 
 /// Lays a prompt out that nobody advises on.
 pub fn view(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     dialog: &Dialog,
     look: Look,
     now: Timestamp,
     beat: usize,
 ) -> View {
-    let head = head(posed, look);
-    let below = view_below(head.len(), posed, dialog, None, look, now, beat);
+    let head = head(asked, look);
+    let below = view_below(head.len(), asked, dialog, None, look, now, beat);
     View { head, ..below }
 }
 
@@ -121,7 +121,7 @@ pub fn view(
 /// every beat of the countdown.
 pub fn view_below(
     head: usize,
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     dialog: &Dialog,
     beside: Option<&Beside>,
     look: Look,
@@ -129,20 +129,20 @@ pub fn view_below(
     beat: usize,
 ) -> View {
     let details = match dialog.details {
-        true => details::details(posed, beside, look, now),
+        true => details::details(asked, beside, look, now),
         false => Vec::new(),
     };
-    let mut body = known::known(posed, look);
-    body.extend(advice::advice(posed, dialog.details, look));
-    body.extend(rules::rules(posed, look));
+    let mut body = known::known(asked, look);
+    body.extend(advice::advice(asked, dialog.details, look));
+    body.extend(rules::rules(asked, look));
     let answer = body.len();
-    let footer = footer::footer(posed, dialog, beside, look, now, beat);
+    let footer = footer::footer(asked, dialog, beside, look, now, beat);
     let notice = dialog.notice.iter().flat_map(|notice| {
         let text = Styled::new().tone(Tone::Warn, format!("! {}", escape_control(notice)));
         wrap(&text, look.room(), 2, true)
     });
     let remembered = dialog.remember.into_iter().flat_map(|scope| {
-        let covers = posed.question.remember_covers(scope);
+        let covers = asked.question.remember_covers(scope);
         let text =
             Styled::new().tone(Tone::Dim, format!("remembered: {}", escape_control(&covers)));
         wrap(&text, look.room(), 2, true)
@@ -151,7 +151,7 @@ pub fn view_below(
     let notice: Vec<Styled> = notice.map(|line| look.bar(Part::Plain).then(line)).collect();
     let fixed = body.len() + notice.len() + footer.len() + 1;
     let taken = head + details.len() + fixed;
-    let cursor = ask::ask(&mut body, posed.question, dialog, look, taken);
+    let cursor = ask::ask(&mut body, asked.question, dialog, look, taken);
     let row = match &dialog.stage {
         Stage::List(_) => answer,
         Stage::Key(..) | Stage::Word(..) | Stage::Input(_) | Stage::Typed(..) | Stage::Code(..) => {
@@ -164,16 +164,16 @@ pub fn view_below(
 }
 
 /// Title and message.
-pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
-    let place = posed.run.map(|run| place::place(run, &posed.question.step, look));
-    let title = match (posed.question.own_title(), &place) {
+pub fn head(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
+    let place = asked.run.map(|run| place::place(run, &asked.question.step, look));
+    let title = match (asked.question.own_title(), &place) {
         (Some(title), _) => harmless(Styled::new(), title, Some(Tone::Strong)),
         (None, Some(place)) => Styled::new().tone(Tone::Dim, place.whole.as_str()),
         (None, None) => {
-            let lines = message(&posed.question.message, look.room(), look.paint);
+            let lines = message(&asked.question.message, look.room(), look.paint);
             let part = |index| if index == 0 { Part::First } else { Part::Plain };
             let lines = lines.into_iter().enumerate().map(|(i, line)| look.bar(part(i)).then(line));
-            return lines.chain(covers::covers(posed, look)).collect();
+            return lines.chain(covers::covers(asked, look)).collect();
         }
     };
     let mut lines = Vec::new();
@@ -181,7 +181,7 @@ pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
         let part = if index == 0 { Part::First } else { Part::Plain };
         lines.push(look.bar(part).then(line));
     }
-    if let Some(place) = place.filter(|_| posed.question.own_title().is_some()) {
+    if let Some(place) = place.filter(|_| asked.question.own_title().is_some()) {
         let beside = Styled::new().tone(Tone::Dim, format!("  {}", place.whole));
         match lines.as_mut_slice() {
             [only] if only.width() + beside.width() < look.columns => {
@@ -198,10 +198,10 @@ pub fn head(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
     let spacious = look.rows >= 16;
     let empty = || look.bar(Part::Plain);
     lines.extend(spacious.then(empty));
-    for line in message(&posed.question.message, look.room(), look.paint) {
+    for line in message(&asked.question.message, look.room(), look.paint) {
         lines.push(look.bar(Part::Plain).then(line));
     }
-    let covers = covers::covers(posed, look);
+    let covers = covers::covers(asked, look);
     lines.extend((spacious && !covers.is_empty()).then(empty));
     lines.extend(covers);
     lines.extend(spacious.then(empty));

@@ -54,9 +54,9 @@ pub(super) struct Shower {
 
 /// When a client was heard last.
 #[derive(Debug, Clone)]
-pub(super) struct Heard(Arc<Mutex<Instant>>);
+pub(super) struct LastHeard(Arc<Mutex<Instant>>);
 
-impl Heard {
+impl LastHeard {
     pub(super) fn now() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
@@ -74,7 +74,7 @@ impl Heard {
 struct Entry {
     client: Client,
     identity: Identity,
-    heard: Heard,
+    heard: LastHeard,
 }
 
 /// All clients that are connected.
@@ -87,7 +87,7 @@ pub(super) struct Clients {
 
 impl Clients {
     /// Someone has come.
-    pub(super) fn join(&self, client: Client, identity: Identity, heard: Heard) -> u64 {
+    pub(super) fn join(&self, client: Client, identity: Identity, heard: LastHeard) -> u64 {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.change(|all| {
             all.insert(id, Entry { client, identity, heard });

@@ -133,10 +133,12 @@ async fn accept(
         let connection = Connection { account, is_unix: false, elsewhere: !here, known: seen };
         let (tls, router) = (tls.clone(), router.clone());
         let task = tokio::spawn(async move {
-            let Some(tls) = tls else { return attend(stream, connection, router, unread).await };
+            let Some(tls) = tls else {
+                return serve_connection(stream, connection, router, unread).await;
+            };
             // Who speaks something else, or nothing, is not waited for.
             if let Ok(Ok(stream)) = tokio::time::timeout(HEADERS, tls.accept(stream)).await {
-                attend(stream, connection, router, unread).await;
+                serve_connection(stream, connection, router, unread).await;
             }
         });
         make_room(&mut strangers);
@@ -158,7 +160,8 @@ async fn accept_local(listener: UnixListener, router: Router, unread: Duration) 
         let known = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&known);
         let connection = Connection { account, is_unix: true, elsewhere: false, known: seen };
-        let task = tokio::spawn(attend(stream, connection, router.clone(), unread)).abort_handle();
+        let task = tokio::spawn(serve_connection(stream, connection, router.clone(), unread))
+            .abort_handle();
         make_room(&mut strangers);
         strangers.push_back(Stranger { known, task });
     }
@@ -189,7 +192,7 @@ impl Stranger {
 }
 
 /// One connection, from its first byte to its last. What is sent may stay unread for so long.
-async fn attend<S>(stream: S, connection: Connection, router: Router, unread: Duration)
+async fn serve_connection<S>(stream: S, connection: Connection, router: Router, unread: Duration)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -32,7 +32,7 @@ fn question(message: &str) -> Question {
 fn card(question: &Question) -> Card {
     let now = Timestamp::UNIX_EPOCH;
     let deadline = now + Duration::from_secs(90);
-    Card::of(&QuestionContext::alone(question, Some(deadline)), now, &TimeZone::UTC)
+    Card::of(&AskedQuestion::alone(question, Some(deadline)), now, &TimeZone::UTC)
 }
 
 #[test]
@@ -53,10 +53,10 @@ fn a_window_says_what_is_asked_what_runs_and_how_long_there_is() {
 /// What people wrote down stands behind a bar: no line of it passes for one of ours.
 #[test]
 fn known_issues_are_shown_as_what_others_wrote() {
-    let asked = question("Deploy?");
+    let question = question("Deploy?");
     let known = ["known issue `denied`; log in first".to_owned()];
-    let posed = QuestionContext { known: &known, ..QuestionContext::alone(&asked, None) };
-    let text = Card::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC).plain();
+    let asked = AskedQuestion { known: &known, ..AskedQuestion::alone(&question, None) };
+    let text = Card::of(&asked, Timestamp::UNIX_EPOCH, &TimeZone::UTC).plain();
     assert!(text.contains("From memory\n│ known issue `denied`; log in first"), "{text}");
 }
 
@@ -121,10 +121,10 @@ fn no_advice_passes_for_a_line_of_ours() {
     };
     let forged = "Looks fine.\n2 different people have to agree; so far: ann, bob.\n\
         Answer by 23:59:59 (9h left), then nothing happens";
-    let asked = question("Deploy?");
+    let question = question("Deploy?");
     let advice = [says("t for root", forged), says("bot\nAnswer by 1", "Wait.")];
-    let posed = QuestionContext { advice: &advice, ..QuestionContext::alone(&asked, None) };
-    let card = Card::of(&posed, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
+    let asked = AskedQuestion { advice: &advice, ..AskedQuestion::alone(&question, None) };
+    let card = Card::of(&asked, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
     insta::assert_snapshot!(card.plain(), @r"
     Production
 

@@ -24,6 +24,11 @@ fn draft(value: &str) -> Draft {
     Draft { value: value.to_owned(), typed: None, remember: None }
 }
 
+fn card(question: &Question) -> Card {
+    let (now, zone) = (jiff::Timestamp::UNIX_EPOCH, jiff::tz::TimeZone::UTC);
+    Card::of(&crate::prompter::AskedQuestion::alone(question, None), now, &zone)
+}
+
 #[test]
 fn a_row_answers() {
     let asked = confirm();
@@ -96,8 +101,7 @@ fn how_far_it_is_remembered_is_asked_for() {
     let mut failed = Question { options, remember: true, ..question(AskKind::Recover) };
     failed.purpose = aye_core::question::Purpose::Recover;
     let Next::Show(choosing, _) = Stage::Pick.next(&failed, Closed::Row(1)) else { panic!() };
-    let posed = crate::prompter::QuestionContext::alone(&failed, None);
-    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+    let card = card(&failed);
     let (Window::Pick(rows), card) = choosing.window(&failed, card) else { panic!() };
     let picks: Vec<Pick> = rows.iter().map(|row| row.pick).collect();
     assert_eq!(picks, [Error, Step, Skill, Always].map(|scope| Pick::Offer(0, Some(scope))));
@@ -135,9 +139,7 @@ fn a_text_question_with_options_offers_both() {
 fn a_secret_is_hidden_and_its_default_is_not_shown() {
     let default = Some("hunter2".to_owned());
     let asked = Question { secret: true, default, ..question(AskKind::Input) };
-    let posed = crate::prompter::QuestionContext::alone(&asked, None);
-    let zone = jiff::tz::TimeZone::UTC;
-    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &zone);
+    let card = card(&asked);
     let (window, card) = Stage::Write.window(&asked, card);
     assert_eq!(window, Window::Write { initial: String::new(), hidden: true });
     assert!(!card.plain().contains("hunter2"));
@@ -160,8 +162,7 @@ fn a_failed_step_is_not_edited_in_a_window() {
 fn a_long_question_is_read_first_and_its_windows_after_that_are_short() {
     let long = "line\n".repeat(100);
     let asked = Question { message: long, ..confirm() };
-    let posed = crate::prompter::QuestionContext::alone(&asked, None);
-    let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+    let card = card(&asked);
     assert_eq!(first(&card), Stage::Read);
     let (window, whole) = Stage::Read.window(&asked, card.clone());
     assert_eq!(window, Window::Read);
@@ -179,8 +180,7 @@ fn no_window_that_comes_up_by_itself_has_a_field() {
     for (secret, pattern) in [(false, None), (false, Some("^[a-z]+$")), (true, None)] {
         let (default, pattern) = (Some("main".to_owned()), pattern.map(str::to_owned));
         let asked = Question { secret, default, pattern, ..question(AskKind::Input) };
-        let posed = crate::prompter::QuestionContext::alone(&asked, None);
-        let card = Card::of(&posed, jiff::Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+        let card = card(&asked);
         let (window, _) = first(&card).window(&asked, card);
         let Window::Pick(rows) = window else { panic!("{window:?}") };
         assert_eq!(rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["Answer…"]);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::desktop::window::rows;
-use crate::prompter::QuestionContext;
+use crate::prompter::AskedQuestion;
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn question(labels: &[&str]) -> Question {
 }
 
 fn card(question: &Question) -> Card {
-    Card::of(&QuestionContext::alone(question, None), Timestamp::UNIX_EPOCH, &TimeZone::UTC)
+    Card::of(&AskedQuestion::alone(question, None), Timestamp::UNIX_EPOCH, &TimeZone::UTC)
 }
 
 fn ended(code: i32, stdout: &str) -> Ended {

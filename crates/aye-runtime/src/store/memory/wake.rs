@@ -40,13 +40,13 @@ impl Wake for MemoryStore {
     fn listen(&self) -> Result<Listener, StoreError> {
         let (reader, writer) = pipe()?;
         self.state().bells.all.push(writer);
-        Ok(Listener::new(Ear(reader)))
+        Ok(Listener::new(Watcher(reader)))
     }
 
     fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError> {
         let (reader, writer) = pipe()?;
         self.state().bells.requests.push((run.outermost(), writer));
-        Ok(Listener::new(Ear(reader)))
+        Ok(Listener::new(Watcher(reader)))
     }
 
     fn ring(&mut self) {
@@ -63,9 +63,9 @@ fn pipe() -> Result<(PipeReader, PipeWriter), StoreError> {
 }
 
 #[derive(Debug)]
-struct Ear(PipeReader);
+struct Watcher(PipeReader);
 
-impl Watch for Ear {
+impl Watch for Watcher {
     fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
@@ -80,7 +80,7 @@ impl Watch for Ear {
     }
 }
 
-impl AsFd for Ear {
+impl AsFd for Watcher {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

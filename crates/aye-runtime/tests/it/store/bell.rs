@@ -17,20 +17,20 @@ fn an_append_rings_in_every_listener() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
     let bell = Bell::new(Home::new(home.path()).bell());
-    let mut ears = [bell.listen()?, bell.listen()?, bell.listen_by_polling()?];
-    for ear in &mut ears {
-        assert!(!ear.wait(SHORT)?, "nothing happened yet");
+    let mut listeners = [bell.listen()?, bell.listen()?, bell.listen_by_polling()?];
+    for listener in &mut listeners {
+        assert!(!listener.wait(SHORT)?, "nothing happened yet");
     }
     let mut tale = Tale::new("abcdefgh12");
     store.start(&[tale.started()], &source())?;
-    for ear in &mut ears {
-        assert!(ear.wait(LONG)?);
-        assert!(!ear.wait(SHORT)?, "one ring is one ring");
+    for listener in &mut listeners {
+        assert!(listener.wait(LONG)?);
+        assert!(!listener.wait(SHORT)?, "one ring is one ring");
     }
     store.append(&[tale.step("a")], &[])?;
     store.append(&[tale.step_done("a")], &[])?;
-    for ear in &mut ears {
-        assert!(ear.wait(LONG)?);
+    for listener in &mut listeners {
+        assert!(listener.wait(LONG)?);
     }
     Ok(())
 }
@@ -39,12 +39,12 @@ fn an_append_rings_in_every_listener() -> Outcome {
 fn a_bell_that_was_taken_away_is_put_back() -> Outcome {
     let temp = tempfile::tempdir()?;
     let home = Home::new(temp.path());
-    let mut ear = Bell::new(home.bell()).listen()?;
+    let mut listener = Bell::new(home.bell()).listen()?;
     std::fs::remove_file(home.bell())?;
     Bell::new(home.bell()).ring();
-    ear.drain()?;
+    listener.drain()?;
     Bell::new(home.bell()).ring();
-    assert!(ear.wait(LONG)?);
+    assert!(listener.wait(LONG)?);
     Ok(())
 }
 
@@ -59,13 +59,13 @@ fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
     let (mut driver, mut other) = (open(home.path())?, open(home.path())?);
     let mut tale = Tale::new("abcdefgh12");
     driver.start(&[tale.started()], &source())?;
-    let mut ear = driver.listen_for_requests(&tale.run)?;
+    let mut listener = driver.listen_for_requests(&tale.run)?;
     let mut of_another = driver.listen_for_requests(&RunId::new("zbcdefgh12")?)?;
     driver.append(&[tale.step("a")], &[])?;
-    assert!(!ear.wait(SHORT)?, "an append is not a letter");
+    assert!(!listener.wait(SHORT)?, "an append is not a request");
     let cancel = Request::Cancel { by: "bob".into(), reason: None };
     other.send(&tale.run, &cancel, "cli", moment(10))?;
-    assert!(ear.wait(LONG)?);
-    assert!(!of_another.wait(SHORT)?, "a letter wakes the driver of its run");
+    assert!(listener.wait(LONG)?);
+    assert!(!of_another.wait(SHORT)?, "a request wakes the driver of its run");
     Ok(())
 }

@@ -188,7 +188,7 @@ fn hold_and_start(home: &Path, run: &str) -> Outcome {
 fn answer(home: &Path, run: &str) -> Outcome {
     let mut store = open(home)?;
     let mut tale = Tale::new(run);
-    let mut ear = store.listen()?;
+    let mut listener = store.listen()?;
     store.start(&[tale.started()], &source())?;
     say("ready");
     loop {
@@ -196,7 +196,7 @@ fn answer(home: &Path, run: &str) -> Outcome {
             let event = tale.step("again");
             store.append(&[event], &[(pending.id, Verdict::Accepted)])?;
         }
-        ear.wait(Duration::from_secs(1))?;
+        listener.wait(Duration::from_secs(1))?;
     }
 }
 

@@ -62,14 +62,14 @@ fn another_process_answers_within_milliseconds() -> Outcome {
     let run = id("abcdefgh12");
     let mut child = Role::new("answer", home.path()).start()?;
     assert_eq!(child.hear()?.as_deref(), Some("ready"));
-    let mut ear = store.listen()?;
+    let mut listener = store.listen()?;
     let request = Request::Cancel { by: "ada".into(), reason: None };
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let begun = Instant::now();
         let sent = store.send(&run, &request, "test", moment(0))?;
         while store.verdict(sent)?.is_none() {
-            ear.wait(Duration::from_secs(1))?;
+            listener.wait(Duration::from_secs(1))?;
         }
         times.push(begun.elapsed());
         assert_eq!(store.verdict(sent)?, Some(Verdict::Accepted));

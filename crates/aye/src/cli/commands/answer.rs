@@ -19,11 +19,11 @@ use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
 use crate::prompt::{
-    AskOutcome, Escape, Given, News, Nowhere, PromptConfig, RemoteQuestion, ask_alone,
+    AskOutcome, Escape, Given, Nowhere, PromptConfig, RemoteQuestion, Update, ask_alone,
 };
 use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::usecases::{
     JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription, TextArguments,
 };
@@ -427,7 +427,7 @@ fn ask_here(
         shown.options.retain(|offer| offer.value != "edit");
     }
     let known = journal.known_about(row, &state, asked, context)?;
-    let posed = QuestionContext {
+    let here = AskedQuestion {
         question: &shown,
         deadline,
         agreed: &agreed,
@@ -449,7 +449,7 @@ fn ask_here(
         run_ends: state.deadline(),
         context,
     };
-    ask_alone(&posed, config, &context.clock, &mut remote)
+    ask_alone(&here, config, &context.clock, &mut remote)
 }
 
 /// When it is over with a question. Anyone who drives the run takes a default that
@@ -479,7 +479,7 @@ impl RemoteQuestion for Journalled<'_> {
         Some(self.subscription.as_fd())
     }
 
-    fn news(&mut self) -> Result<News, Error> {
+    fn update(&mut self) -> Result<Update, Error> {
         for (_, event) in self.subscription.events()? {
             if let EventKind::ConfirmationAdvised { question, advice } = event.kind
                 && question == self.asked.id
@@ -489,9 +489,9 @@ impl RemoteQuestion for Journalled<'_> {
         }
         Ok(match self.journal.question(&self.asked.id)? {
             Some(row) if row.state == QuestionState::Open => {
-                News::Open(ends(self.asked, row.deadline, self.run_ends))
+                Update::Open(ends(self.asked, row.deadline, self.run_ends))
             }
-            Some(_) | None => News::Closed,
+            Some(_) | None => Update::Closed,
         })
     }
 
@@ -564,9 +564,9 @@ pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<(), Error> {
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("No process drives run `{}` of {}. Resume it here?", row.id, row.skill);
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let posed = QuestionContext::alone(&question, None);
+    let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
     Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
 }
 

@@ -10,7 +10,7 @@ use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
 use aye_runtime::error::Error;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::scripted::question;
 
@@ -119,9 +119,9 @@ fn shown(value: &Value) -> String {
 
 fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
-    let posed = QuestionContext::alone(&question, None);
+    let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    match ask_alone(&posed, config, &context.clock, &mut Nowhere::default())? {
+    match ask_alone(&asked, config, &context.clock, &mut Nowhere::default())? {
         AskOutcome::Answered(given) => Ok(Told::Value(given.value)),
         AskOutcome::Unavailable(_) => Ok(Told::Nobody),
         AskOutcome::Cancelled | AskOutcome::TimedOut | AskOutcome::Closed => Ok(Told::Leave(5)),

@@ -15,7 +15,7 @@ use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
 use aye_runtime::compute::diff;
 use aye_runtime::error::Error;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::{JournalReader, RunRow, RunStatus, SkillChange, receive_change};
@@ -299,9 +299,9 @@ fn nobody() -> Error {
 /// What someone says to it; nothing if nobody is there.
 pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
     let question = super::confirm::yes_or_no(message, None)?;
-    let posed = QuestionContext::alone(&question, None);
+    let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, !context.json);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
     Ok(match said {
         AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
         AskOutcome::Unavailable(_) => None,

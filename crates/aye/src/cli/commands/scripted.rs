@@ -19,7 +19,7 @@ use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
 use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
 use aye_runtime::error::Error;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::output::{print_answer, print_json_line};
 
@@ -132,10 +132,10 @@ pub(super) fn ask(
         return Ok(closed(question, taken, began, context));
     }
     let mut here = Nowhere::within(limit, context.now());
-    let posed = QuestionContext::alone(question, here.deadline());
+    let asked = AskedQuestion::alone(question, here.deadline());
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));
-    let (value, how) = match ask_alone(&posed, config, &context.clock, &mut here)? {
+    let (value, how) = match ask_alone(&asked, config, &context.clock, &mut here)? {
         AskOutcome::Answered(given) => (given.value, How::Given),
         AskOutcome::Cancelled | AskOutcome::Closed => return Ok(Asked::Nothing(CANCELLED)),
         // As at `read`: the shell that runs the script sees it and stops as well.

@@ -94,9 +94,9 @@ async fn work<A: DeserializeOwned + Send + 'static, T: Send + 'static>(
 /// Stays with the run that was begun or continues.
 async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResponse, ErrorData> {
     match begun {
-        Ok(Begun::Run(run, note)) => call.attend(run, note, None).await,
+        Ok(Begun::Run(run, note)) => call.follow_and_ask(run, note, None).await,
         Ok(Begun::Seen(run, question, note)) => {
-            call.attend(run, Some(note.to_owned()), Some(&question)).await
+            call.follow_and_ask(run, Some(note.to_owned()), Some(&question)).await
         }
         Ok(Begun::Told(told)) => Ok(finish(Ok(told))),
         Err(error) => Ok(refused(&error).into()),

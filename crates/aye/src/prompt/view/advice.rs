@@ -9,8 +9,8 @@ use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_core::advice::Advice;
 use aye_core::question::Question;
-use aye_runtime::advisor::{Beside, News};
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::advisor::{AdvisorState, Beside};
+use aye_runtime::prompter::AskedQuestion;
 
 use super::{Look, Part};
 
@@ -19,10 +19,10 @@ const LINES: usize = 8;
 
 /// The advice as it stands beside the question: the last word of each. What
 /// has no room there is in the details, in full, and then not here as well.
-pub(super) fn advice(posed: &QuestionContext<'_>, details: bool, look: Look) -> Vec<Styled> {
+pub(super) fn advice(asked: &AskedQuestion<'_>, details: bool, look: Look) -> Vec<Styled> {
     let mut lines = Vec::new();
-    for advice in last_words(posed) {
-        let mut own = whole(advice, posed.question, look);
+    for advice in last_words(asked) {
+        let mut own = whole(advice, asked.question, look);
         if own.len() > most(look) {
             if details {
                 continue;
@@ -38,10 +38,10 @@ pub(super) fn advice(posed: &QuestionContext<'_>, details: bool, look: Look) -> 
 }
 
 /// All of it, for the details, where the question has no room for it.
-pub(super) fn rest(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
+pub(super) fn rest(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
     let mut lines = Vec::new();
-    for advice in last_words(posed) {
-        let own = whole(advice, posed.question, look);
+    for advice in last_words(asked) {
+        let own = whole(advice, asked.question, look);
         if own.len() > most(look) {
             lines.extend(framed(&advice.by, own, look));
         }
@@ -50,8 +50,8 @@ pub(super) fn rest(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
 }
 
 /// What each of them said last.
-fn last_words<'a>(posed: &QuestionContext<'a>) -> impl Iterator<Item = &'a Advice> {
-    let all = posed.advice;
+fn last_words<'a>(asked: &AskedQuestion<'a>) -> impl Iterator<Item = &'a Advice> {
+    let all = asked.advice;
     let later = move |at: usize, by: &str| all[at + 1..].iter().any(|next| next.by == by);
     all.iter().enumerate().filter(move |(at, one)| !later(*at, &one.by)).map(|(_, one)| one)
 }
@@ -68,15 +68,17 @@ pub(super) fn plain(question: &Question, said: &[Advice], look: Look) -> Vec<Sty
 
 /// That it is waited for.
 pub(super) fn awaited(beside: Option<&Beside>, look: Look) -> Option<String> {
-    let Beside { name, news } = beside?;
-    (*news == News::Awaited)
+    let Beside { name, state } = beside?;
+    (*state == AdvisorState::Awaited)
         .then(|| format!("asking {} for advice{}", escape_control(name), look.ellipsis()))
 }
 
 /// Why there is none.
 pub(super) fn missing(beside: Option<&Beside>) -> Option<String> {
     match beside? {
-        Beside { name, news: News::Failed(why) } => Some(format!("none from {name}: {why}")),
+        Beside { name, state: AdvisorState::Failed(why) } => {
+            Some(format!("none from {name}: {why}"))
+        }
         Beside { .. } => None,
     }
 }

@@ -4,7 +4,7 @@
 use aye_core::facts::Change;
 use aye_core::question::{Question, Reader};
 use aye_runtime::origin::host_name;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use crate::paint::{Glyph, Paint, Tone};
 use crate::prompt::markup::harmless;
@@ -19,11 +19,11 @@ const SHORT: usize = 240;
 const MOST: usize = 10;
 
 /// The lines below the message.
-pub(super) fn covers(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
-    let workspace = posed.run.map(|run| run.started.workspace.as_str());
+pub(super) fn covers(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
+    let workspace = asked.run.map(|run| run.started.workspace.as_str());
     let host = host_name();
     let reader = Reader { workspace, host: Some(&host) };
-    let lines = covered(posed.question, reader, "?", look.room(), look.paint);
+    let lines = covered(asked.question, reader, "?", look.room(), look.paint);
     lines.into_iter().map(|line| look.bar(Part::Plain).then(line)).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use crate::signs;
 use aye_runtime::advisor::Beside;
-use aye_runtime::prompter::{QuestionContext, expiry_words};
+use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::{Look, Part, advice, covers};
 
@@ -24,12 +24,12 @@ const OUTPUT: usize = 5;
 const COLUMN: usize = 10;
 
 pub(super) fn details(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
 ) -> Vec<Styled> {
-    let question = posed.question;
+    let question = asked.question;
     let mut rows = Rows { look, lines: Vec::new() };
     rows.lines.push(look.bar(Part::Divided).tone(Tone::Strong, "Details"));
     if let Some(follows) = &question.follows {
@@ -39,7 +39,7 @@ pub(super) fn details(
     for (name, fact) in covers::all(question) {
         rows.row(name, &fact, None);
     }
-    if let Some(run) = posed.run {
+    if let Some(run) = asked.run {
         rows.row("step", &format!("{} of {}", question.step, run.started.skill), None);
         if let Some(inside) = super::place::place(run, &question.step, look).inside {
             rows.row("inside", &inside, None);
@@ -61,18 +61,18 @@ pub(super) fn details(
     if let Some(who) = who(question) {
         rows.row("who", &who, None);
     }
-    if let Some(deadline) = posed.deadline {
+    if let Some(deadline) = asked.deadline {
         let at: String = deadline.to_string().chars().skip(11).take(8).collect();
-        rows.row("until", &format!("{at} UTC, {}", expiry_words(posed)), None);
+        rows.row("until", &format!("{at} UTC, {}", expiry_words(asked)), None);
     }
-    if let Some(run) = posed.run {
+    if let Some(run) = asked.run {
         rows.row("id", question.id.as_str(), None);
         so_far(&mut rows, run, &question.step, now);
     }
     if let Some(missing) = advice::missing(beside) {
         rows.row("advice", &missing, Some(Tone::Dim));
     }
-    rows.lines.extend(advice::rest(posed, look));
+    rows.lines.extend(advice::rest(asked, look));
     rows.lines
 }
 

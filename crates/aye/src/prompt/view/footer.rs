@@ -9,7 +9,7 @@ use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_runtime::advisor::Beside;
-use aye_runtime::prompter::{QuestionContext, expiry_words};
+use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::{Look, Part, advice};
 
@@ -23,7 +23,7 @@ const REMEMBER: &str = "Ctrl-R";
 const SOON: i64 = 10;
 
 pub(super) fn footer(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     dialog: &Dialog,
     beside: Option<&Beside>,
     look: Look,
@@ -31,9 +31,9 @@ pub(super) fn footer(
     beat: usize,
 ) -> Vec<Styled> {
     let among =
-        posed.among.map(|(at, all)| Styled::new().tone(Tone::Strong, format!("{at} of {all}")));
+        asked.among.map(|(at, all)| Styled::new().tone(Tone::Strong, format!("{at} of {all}")));
     let mut left = Vec::new();
-    if let Some(deadline) = posed.deadline {
+    if let Some(deadline) = asked.deadline {
         let seconds = seconds_left(deadline, now);
         let tone = if seconds <= SOON { Tone::Warn } else { Tone::Strong };
         let spinner = match look.paint.unicode {
@@ -43,7 +43,7 @@ pub(super) fn footer(
         let countdown = Styled::new()
             .tone(Tone::Ask, format!("{spinner} "))
             .tone(tone, format!("{} left", left_in_words(seconds)));
-        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", expiry_words(posed)));
+        let outcome = Styled::new().tone(Tone::Dim, format!(", {}", expiry_words(asked)));
         left = vec![countdown.then(outcome)];
     }
     let between = format!(" {} ", look.paint.glyph(Glyph::Dot));
@@ -57,7 +57,7 @@ pub(super) fn footer(
     };
     // Words are left out before keys are: first how a key is said to help, one by one, then
     // how much time is left, which moves to a line of its own, then the last keys.
-    let mut hints = hints(posed, dialog, look);
+    let mut hints = hints(asked, dialog, look);
     let mut words_left = 0..hints.len();
     let mut above = Vec::new();
     let line = loop {
@@ -122,35 +122,35 @@ pub(super) fn left_in_words(seconds: i64) -> String {
     }
 }
 
-fn hints(posed: &QuestionContext<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
+fn hints(asked: &AskedQuestion<'_>, dialog: &Dialog, look: Look) -> Vec<String> {
     // In a text, `?` is a character.
     let details = if dialog.details { "? less" } else { "? details" };
     let details = (!dialog.is_writing()).then(|| details.to_owned());
-    let out = match (dialog.escape(), posed.run) {
+    let out = match (dialog.escape(), asked.run) {
         _ if dialog.is_writing() => Some("Esc empties it"),
-        (Escape::Declines, Some(_)) if posed.question.decline_starts().is_some() => None,
-        (Escape::Declines, Some(_)) => posed.question.decline().map(|_| {
-            if posed.question.kind == AskKind::Recover { "Esc aborts" } else { "Esc declines" }
+        (Escape::Declines, Some(_)) if asked.question.decline_starts().is_some() => None,
+        (Escape::Declines, Some(_)) => asked.question.decline().map(|_| {
+            if asked.question.kind == AskKind::Recover { "Esc aborts" } else { "Esc declines" }
         }),
         (Escape::Dismisses, Some(_)) => Some("Esc leaves it open"),
         (Escape::Declines | Escape::Dismisses, None) => Some("Esc cancels"),
     };
     let out = out.unwrap_or("Ctrl-C pauses").to_owned();
-    let next = dialog.next_scope(posed.question);
-    let remember = posed.question.remember.then(|| match (dialog.remember, next) {
+    let next = dialog.next_scope(asked.question);
+    let remember = asked.question.remember.then(|| match (dialog.remember, next) {
         (None, _) => format!("{REMEMBER} remembers"),
         (Some(scope), Some(next)) => {
             format!("remembered {}: {REMEMBER} {}", scope.reach(), next.reach())
         }
         (Some(scope), None) => format!("remembered {}: {REMEMBER} takes it back", scope.reach()),
     });
-    let mut hints = stage_hints(posed, dialog, look, details, out);
+    let mut hints = stage_hints(asked, dialog, look, details, out);
     hints.extend(remember);
     hints
 }
 
 fn stage_hints(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     dialog: &Dialog,
     look: Look,
     details: Option<String>,
@@ -162,7 +162,7 @@ fn stage_hints(
             ["Enter answers".to_owned()].into_iter().chain(details).chain([out]).collect()
         }
         Stage::Typed(_, line) => {
-            let goes_back = line.is_empty() && posed.question.yes_and_no().is_none();
+            let goes_back = line.is_empty() && asked.question.yes_and_no().is_none();
             let out = if goes_back { "Esc goes back".to_owned() } else { out };
             let enter = if goes_back { "Enter chooses" } else { "Enter agrees" };
             vec![enter.to_owned(), out].into_iter().chain(details).collect()
@@ -173,7 +173,7 @@ fn stage_hints(
         }
         Stage::Input(line) => {
             let mut hints = vec!["Enter answers".to_owned()];
-            if line.is_empty() && posed.question.default.is_some() && !posed.question.secret {
+            if line.is_empty() && asked.question.default.is_some() && !asked.question.secret {
                 hints.push("Tab edits".to_owned());
             }
             hints.extend(details.into_iter().chain([out]));

@@ -9,8 +9,8 @@ use crate::paint::{Paint, escape_control};
 use crate::prompt::answers::{Wanted, can_remember};
 use crate::prompt::dialog::default_offer;
 use crate::prompt::style::Styled;
-use aye_runtime::advisor::{Beside, News};
-use aye_runtime::prompter::{QuestionContext, expiry_words};
+use aye_runtime::advisor::{AdvisorState, Beside};
+use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::footer::{left_in_words, seconds_left};
 use super::{Look, Part, advice, details, head, known, rules};
@@ -21,11 +21,11 @@ fn render(lines: &[Styled], look: Look) -> Vec<String> {
 }
 
 /// The question and its options.
-pub fn plain_question(posed: &QuestionContext<'_>, look: Look) -> Vec<String> {
+pub fn plain_question(asked: &AskedQuestion<'_>, look: Look) -> Vec<String> {
     // Empty lines carry nothing when they are read out.
     let look = Look { rows: 0, ..look };
-    let mut lines = head(posed, look);
-    let question = posed.question;
+    let mut lines = head(asked, look);
+    let question = asked.question;
     let listed = question.kind != AskKind::Input && question.yes_and_no().is_none();
     if listed {
         lines.push(look.bar(Part::Divided).plain("Options"));
@@ -39,21 +39,21 @@ pub fn plain_question(posed: &QuestionContext<'_>, look: Look) -> Vec<String> {
             }
         }
     }
-    lines.extend(known::known(posed, look));
-    lines.extend(rules::rules(posed, look));
+    lines.extend(known::known(asked, look));
+    lines.extend(rules::rules(asked, look));
     render(&lines, look)
 }
 
 /// What `?` shows.
 pub fn plain_details(
-    posed: &QuestionContext<'_>,
+    asked: &AskedQuestion<'_>,
     beside: Option<&Beside>,
     look: Look,
     now: Timestamp,
 ) -> Vec<String> {
     // What came was shown in full when it came.
-    let missing = beside.filter(|beside| matches!(beside.news, News::Failed(_)));
-    render(&details::details(posed, missing, look, now), look)
+    let missing = beside.filter(|beside| matches!(beside.state, AdvisorState::Failed(_)));
+    render(&details::details(asked, missing, look, now), look)
 }
 
 /// What was advised, and that an advisor is asked.
@@ -70,13 +70,8 @@ pub fn plain_advice(
 }
 
 /// What stands in front of the cursor.
-pub fn plain_ask(
-    posed: &QuestionContext<'_>,
-    wanted: Wanted,
-    look: Look,
-    now: Timestamp,
-) -> String {
-    let question = posed.question;
+pub fn plain_ask(asked: &AskedQuestion<'_>, wanted: Wanted, look: Look, now: Timestamp) -> String {
+    let question = asked.question;
     let default = default_offer(question);
     let typed = question.typed.as_deref().unwrap_or_default();
     let mut ask = match (wanted, question.yes_and_no(), question.kind) {
@@ -108,12 +103,12 @@ pub fn plain_ask(
     if wanted == Wanted::Answer && can_remember(question) {
         ask.push_str(", `remember` first keeps the answer");
     }
-    if let Some((at, all)) = posed.among {
+    if let Some((at, all)) = asked.among {
         ask = format!("{at} of {all}: {ask}");
     }
-    if let Some(deadline) = posed.deadline {
+    if let Some(deadline) = asked.deadline {
         let left = left_in_words(seconds_left(deadline, now));
-        ask.push_str(&format!(", within {left}, {}", expiry_words(posed)));
+        ask.push_str(&format!(", within {left}, {}", expiry_words(asked)));
     }
     let bar = look.bar(Part::Last).render(Paint { color: false, ..look.paint });
     format!("{bar}{ask}: ")

@@ -7,18 +7,18 @@ use crate::paint::{Tone, escape_control};
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use crate::words::lead_words;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::{Look, Part};
 
-pub(super) fn rules(posed: &QuestionContext<'_>, look: Look) -> Vec<Styled> {
-    let question = posed.question;
+pub(super) fn rules(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
+    let question = asked.question;
     let mut rules = Vec::new();
-    let starter = posed.run.map(|run| run.started.starter());
+    let starter = asked.run.map(|run| run.started.starter());
     if let Some(mut rule) = question.people_words(starter) {
         rule = escape_control(&rule);
-        if !posed.agreed.is_empty() {
-            rule.push_str(&format!("; so far: {}", escape_control(&posed.agreed.join(", "))));
+        if !asked.agreed.is_empty() {
+            rule.push_str(&format!("; so far: {}", escape_control(&asked.agreed.join(", "))));
         }
         rules.push(rule);
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::harmless::json_line;
-use crate::serve::clients::{Client, Heard};
+use crate::serve::clients::{Client, LastHeard};
 use crate::serve::guard::{HalfSession, must_be_here};
 use crate::serve::hub::{Events, Frame};
 use crate::serve::identity::{ClientKind, Identity};
@@ -24,7 +24,7 @@ use super::client_queue::{ClientQueue, Waiting};
 use super::command;
 use super::message::{ClientMessage, CommandResult, Hello, Notice};
 use super::snapshot::snapshot;
-use super::wire::{Broken, Heard as Said, Wire, text_frame};
+use super::wire::{Broken, Incoming, Wire, text_frame};
 
 /// How long a client may take to read a message.
 const SLOW: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ pub(super) enum End {
 enum Next {
     Waiting,
     Result(String),
-    Said(Said),
+    Incoming(Incoming),
 }
 
 /// A connection.
@@ -84,12 +84,12 @@ pub(super) struct Connection {
     pub(super) follows: HashMap<String, Arc<AtomicBool>>,
     /// Commands that are carried out.
     pub(super) busy: Arc<tokio::sync::Semaphore>,
-    heard: Heard,
+    heard: LastHeard,
 }
 
 impl Connection {
     /// Attends to a client until it has gone.
-    pub(super) async fn attend(
+    pub(super) async fn serve(
         server: Arc<Server>,
         mut socket: Wire,
         speaker: Speaker,
@@ -110,7 +110,7 @@ impl Connection {
         let kind = if identity.is_session() { ClientKind::Page } else { kind };
         let question = hello.as_ref().and_then(|hello| hello.question.clone());
         let name = identity.name.clone();
-        let heard = Heard::now();
+        let heard = LastHeard::now();
         let question = question.and_then(question_id);
         let client = Client { name, kind, question, notified: BTreeSet::new() };
         let id = server.clients.join(client, identity.clone(), heard.clone());
@@ -150,7 +150,7 @@ impl Connection {
             let next = tokio::select! {
                 () = queue.filled() => Next::Waiting,
                 Some(text) = results.recv() => Next::Result(text),
-                said = socket.next() => Next::Said(said),
+                said = socket.next() => Next::Incoming(said),
             };
             for waiting in queue.take() {
                 if let Err(end) = Box::pin(self.tell(socket, waiting)).await {
@@ -160,7 +160,7 @@ impl Connection {
             let done = match next {
                 Next::Waiting => Ok(()),
                 Next::Result(text) => Box::pin(send(socket, text_frame(text))).await,
-                Next::Said(said) => self.hear(said),
+                Next::Incoming(said) => self.hear(said),
             };
             if let Err(end) = done {
                 return end;
@@ -276,17 +276,17 @@ impl Connection {
     }
 
     /// Takes what the client says.
-    fn hear(&mut self, said: Said) -> Result<(), End> {
+    fn hear(&mut self, said: Incoming) -> Result<(), End> {
         self.heard.again();
         let text = match said {
-            Said::Text(text) => text,
-            Said::Alive => return Ok(()),
-            Said::Binary => {
+            Incoming::Text(text) => text,
+            Incoming::Alive => return Ok(()),
+            Incoming::Binary => {
                 let problem = Problem::new(Code::Invalid, "messages are JSON text");
                 self.result(&CommandResult::of(None, Err(problem)));
                 return Ok(());
             }
-            Said::Gone => return Err(End::Gone),
+            Incoming::Gone => return Err(End::Gone),
         };
         Metrics::count(&self.server.metrics.messages);
         match ClientMessage::read(&text) {
@@ -350,7 +350,7 @@ async fn introduce(
     let unknown = |detail: &str| End::Refused(Problem::new(Code::Unauthorized, detail));
     let said = tokio::time::timeout(HELLO, socket.next()).await;
     let said = said.map_err(|_| unknown("`hello` took too long"))?;
-    let Said::Text(text) = said else { return Err(End::Gone) };
+    let Incoming::Text(text) = said else { return Err(End::Gone) };
     let Ok(ClientMessage::Hello(hello)) = ClientMessage::read(&text) else {
         return Err(unknown("the first message has to be `hello` with the session's secret"));
     };

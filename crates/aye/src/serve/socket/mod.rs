@@ -70,7 +70,7 @@ pub(super) async fn upgrade(
         }
     };
     let after = query.after;
-    Ok(handshake.accept(move |socket| Connection::attend(server, socket, speaker, after)))
+    Ok(handshake.accept(move |socket| Connection::serve(server, socket, speaker, after)))
 }
 
 /// Tells every client from time to time that the server is there, and who is

@@ -73,8 +73,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
 }
 
 impl Handshake {
-    /// Agrees, and attends to the client once the connection is a socket.
-    pub(super) fn accept<F>(self, attend: impl FnOnce(Wire) -> F + Send + 'static) -> Response
+    /// Agrees, and serves the client once the connection is a socket.
+    pub(super) fn accept<F>(self, serve: impl FnOnce(Wire) -> F + Send + 'static) -> Response
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -82,7 +82,7 @@ impl Handshake {
         tokio::spawn(async move {
             // A client that has gone meanwhile is not news.
             if let Ok(upgraded) = upgrade.await {
-                attend(Wire::new(upgraded).await).await;
+                serve(Wire::new(upgraded).await).await;
             }
         });
         let accept = HeaderValue::from_str(&accept).unwrap_or(HeaderValue::from_static(""));
@@ -96,7 +96,7 @@ impl Handshake {
 }
 
 /// What a client said.
-pub(super) enum Heard {
+pub(super) enum Incoming {
     Text(Utf8Bytes),
     Binary,
     /// That it is there.
@@ -158,17 +158,17 @@ impl Wire {
         &self.queue
     }
 
-    pub(super) async fn next(&mut self) -> Heard {
+    pub(super) async fn next(&mut self) -> Incoming {
         match self.reading.next().await {
-            Some(Ok(Message::Text(text))) => Heard::Text(text),
-            Some(Ok(Message::Binary(_))) => Heard::Binary,
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Heard::Alive,
+            Some(Ok(Message::Text(text))) => Incoming::Text(text),
+            Some(Ok(Message::Binary(_))) => Incoming::Binary,
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Incoming::Alive,
             Some(Ok(Message::Close(_))) => {
                 // The protocol answers it: that waits to be sent.
                 let _ = self.reading.flush().await;
-                Heard::Gone
+                Incoming::Gone
             }
-            Some(Err(_)) | None => Heard::Gone,
+            Some(Err(_)) | None => Incoming::Gone,
         }
     }
 

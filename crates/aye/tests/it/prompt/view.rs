@@ -8,7 +8,7 @@ use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, plain_ask, plain_question, view};
 use aye_core::journal::State;
 use aye_core::question::Question;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -20,9 +20,9 @@ fn look(columns: usize, rows: usize) -> Look {
     Look { paint: PLAIN, columns, rows }
 }
 
-fn posed(question: &Question) -> QuestionContext<'_> {
+fn asked(question: &Question) -> AskedQuestion<'_> {
     let deadline = question.deadline;
-    QuestionContext::alone(question, deadline)
+    AskedQuestion::alone(question, deadline)
 }
 
 fn lines(view: &View, look: Look) -> Vec<String> {
@@ -35,7 +35,7 @@ fn shown(question: &Question, keys: &[Key], look: Look) -> String {
     for key in keys {
         let _ = dialog.key(question, key);
     }
-    let view = view(&posed(question), &dialog, look, moment(0), 3);
+    let view = view(&asked(question), &dialog, look, moment(0), 3);
     lines(&view, look).iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -192,10 +192,10 @@ fn what_has_to_be_typed() {
     question.typed = Some("production".into());
     question.approvals = 2;
     let agreed = ["ada".to_owned()];
-    let posed = QuestionContext { agreed: &agreed, ..QuestionContext::alone(&question, None) };
+    let asked = AskedQuestion { agreed: &agreed, ..AskedQuestion::alone(&question, None) };
     let dialog = Dialog::new(&question, Escape::Declines);
     let look = look(60, 12);
-    let view = view(&posed, &dialog, look, moment(0), 0);
+    let view = view(&asked, &dialog, look, moment(0), 0);
     assert_snapshot!(lines(&view, look).join("\n"), @r"
     ╭─ Production release
     │  Release `abc123` to **production**?
@@ -269,9 +269,9 @@ fn plain_lines() {
     question.deadline = Some(moment(30));
     question.default = Some("abort".into());
     let look = Look { paint: Paint { color: false, unicode: false }, columns: 60, rows: 24 };
-    let mut text = plain_question(&posed(&question), look).join("\n");
+    let mut text = plain_question(&asked(&question), look).join("\n");
     text.push('\n');
-    text.push_str(&plain_ask(&posed(&question), Wanted::Answer, look, moment(0)));
+    text.push_str(&plain_ask(&asked(&question), Wanted::Answer, look, moment(0)));
     assert_snapshot!(text, @r"
     +- Production release
     |  `build` failed: exit code 3
@@ -282,7 +282,7 @@ fn plain_lines() {
     |  4 Abort: end the run as failed
     +- Number or name, Enter takes 4, within 30s, then Abort:
     ");
-    let text = plain_ask(&posed(&confirm()), Wanted::Answer, look, moment(0));
+    let text = plain_ask(&asked(&confirm()), Wanted::Answer, look, moment(0));
     assert_snapshot!(text, @"+- Proceed? [y/N]:");
 }
 
@@ -306,8 +306,8 @@ fn which_item_it_is_about_stands_above_the_question() {
     });
     let state = inside("abcdefgh12_1_1", &item);
     let head = |state: &State, columns| {
-        let posed = QuestionContext { run: Some(state), ..posed(&question) };
-        plain_question(&posed, look(columns, 24)).join("\n")
+        let asked = AskedQuestion { run: Some(state), ..asked(&question) };
+        plain_question(&asked, look(columns, 24)).join("\n")
     };
     assert_snapshot!(head(&state, 80), @r"
     ╭─ Production release  rollout · restart[1] web-2 · release
@@ -362,7 +362,7 @@ proptest! {
         let mut dialog = Dialog::new(&question, Escape::Declines);
         let _ = dialog.key(&question, &Key::Char('?'));
         let _ = dialog.key(&question, &Key::Paste(typed));
-        let view = view(&posed(&question), &dialog, look, moment(0), 0);
+        let view = view(&asked(&question), &dialog, look, moment(0), 0);
         let lines = lines(&view, look);
         for line in &lines {
             prop_assert!(unicode_width::UnicodeWidthStr::width(line.as_str()) < columns.max(11), "{line:?}");

@@ -12,7 +12,7 @@ use crate::prompt::view::Item;
 use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
-use aye_runtime::prompter::QuestionContext;
+use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::usecases::RunRow;
 
 use super::{Waiting, catch_signals, open, proposal_words, proposals, since};
@@ -173,9 +173,9 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let message =
         format!("No process drives run `{}` of {skill}. Resume it in the background?", row.id);
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
-    let posed = QuestionContext::alone(&question, None);
+    let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    let said = ask_alone(&posed, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
     let run = &row.id;
     match said {
         AskOutcome::Answered(given) if given.value == confirm::YES => {
