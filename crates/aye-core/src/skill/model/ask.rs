@@ -1,0 +1,147 @@
+//! Questions as they are written in a skill.
+
+use crate::span::Spanned;
+
+use super::{StepTimeout, Template};
+
+/// A question as written in a skill: `confirm`, `choose`, `input`, or the
+/// `confirmation` of any step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// Which kind.
+    pub kind: AskKind,
+    /// Heading.
+    pub title: Option<Template>,
+    /// The question itself.
+    pub message: Template,
+    /// What it is about, shown below it, however long: a diff, a plan.
+    pub details: Option<Template>,
+    /// What can be chosen; empty for `input`. Always filled for the others.
+    pub options: Vec<Choice>,
+    /// Taken on Enter and, if declared, on expiry. For options: the value.
+    pub default: Option<Template>,
+    /// How long to wait.
+    pub timeout: StepTimeout,
+    /// `input` only: what the text must match.
+    pub pattern: Option<Spanned<String>>,
+    /// `input` only: not echoed, not kept.
+    pub secret: bool,
+    /// Who may answer.
+    pub by: By,
+    /// How many different people must agree.
+    pub approvals: u32,
+    /// The person who started the run does not count.
+    pub not_starter: bool,
+    /// A one-time code is needed.
+    pub reauth: bool,
+    /// Text that must be typed to agree.
+    pub typed: Option<Template>,
+    /// Whether `--yes` may answer.
+    pub overridable: bool,
+    /// Whether the answer may be remembered.
+    pub remember: bool,
+    /// The inputs that may be different where it is.
+    pub any: Vec<String>,
+    /// Whether an assistant is asked for advice.
+    pub ai_assist: bool,
+}
+
+impl Ask {
+    /// Whether not just anyone may say yes.
+    pub fn is_guarded(&self) -> bool {
+        self.by != By::Anyone
+            || self.approvals > 1
+            || self.not_starter
+            || self.reauth
+            || self.typed.is_some()
+    }
+}
+
+/// The kinds of question a skill can ask.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AskKind {
+    /// Yes or no, or options with actions.
+    Confirm,
+    /// One of a list.
+    Choose,
+    /// Text.
+    Input,
+    /// What to do about a step that failed or whose outcome is unknown.
+    Recover,
+}
+
+impl AskKind {
+    /// The word used in files, events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirm => "confirm",
+            Self::Choose => "choose",
+            Self::Input => "input",
+            Self::Recover => "recover",
+        }
+    }
+
+    /// The title of a question that its author has given none.
+    pub fn usual_title(self) -> &'static str {
+        match self {
+            Self::Confirm => "Confirmation required",
+            Self::Choose => "Choice required",
+            Self::Input => "Input required",
+            Self::Recover => "Decision required",
+        }
+    }
+}
+
+/// One option as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Shown.
+    pub label: Template,
+    /// Stored as the answer.
+    pub value: String,
+    /// Shown beneath.
+    pub description: Option<Template>,
+    /// What choosing it means.
+    pub action: ChoiceAction,
+}
+
+/// What choosing an option means for the run.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAction {
+    /// Continue.
+    #[default]
+    Proceed,
+    /// Decline.
+    Cancel,
+    /// Leave this step out and continue.
+    Skip,
+}
+
+/// Who may answer a question.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Anyone, including an assistant that relays an answer.
+    #[default]
+    Anyone,
+    /// A person, through a channel an assistant does not hold.
+    Human,
+    /// One of these people.
+    Names(Vec<String>),
+}
