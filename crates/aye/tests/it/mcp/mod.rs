@@ -21,6 +21,8 @@ mod running;
 mod surviving;
 mod tasks;
 mod telling;
+mod telling_next;
+mod telling_surroundings;
 mod tools;
 mod trying;
 mod untrusted;

@@ -1,16 +1,17 @@
 //! What an assistant is told, in words alone: nothing that matters is missing,
-//! nothing is said twice, and every call that is named can be made as it is.
+//! nothing is said twice, and no command line is for the assistant.
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Got, InboxView};
+use super::client::{Client, InboxView};
 
 /// A token of texts and JSON like these is at least 3 characters.
 fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(3)
 }
 
-const RICH: &str = "
+/// A skill whose question has everything.
+pub(super) const RICH: &str = "
 description: Releases
 inputs: [{ name: commit, default: abc }]
 steps:
@@ -67,158 +68,6 @@ fn a_client_that_shows_text_only_misses_nothing() {
     assert!(tokens(&told.to_string()) <= 900, "{} tokens: {told}", tokens(&told.to_string()));
 }
 
-/// Every call of `next`, made as it is given, on a question of its own.
-fn calls_of(client: &mut Client, ask: &mut dyn FnMut(&mut Client) -> Got) {
-    let count = ask(client).ok()["next"].as_array().unwrap().len();
-    for at in 0..count {
-        let asks = ask(client);
-        let call = asks.ok()["next"][at].clone();
-        let Some(tool) = call["tool"].as_str() else { continue };
-        let got = client.call(tool, call["arguments"].clone());
-        assert_ne!(got.whole["isError"], true, "{call}: {}", got.text());
-        assert!(!call.to_string().contains('<'), "{call}: nothing is left to be filled in");
-    }
-}
-
-#[test]
-fn what_may_follow_can_be_called_as_it_is_given() {
-    let failing = "
-steps:
-  - { name: check, shell: 'exit 1', on_error: ask }";
-    let block = "
-steps:
-  - { name: plan, compute: 'result = [][0]', on_error: ask }";
-    let text = "
-steps:
-  - { name: who, input: { message: Who?, timeout: 1h } }";
-    let strict = "
-steps:
-  - { name: sure, confirm: { message: Sure?, by: human, timeout: 1h } }";
-    let skills = [
-        ("release", RICH),
-        ("failing", failing),
-        ("block", block),
-        ("text", text),
-        ("strict", strict),
-        ("ends", "steps:\n  - { name: bad, shell: 'exit 3' }"),
-    ];
-    let desk = InboxView::with(&skills);
-    let mut client = Client::new(&desk);
-    for (skill, _) in skills {
-        // `skill_status` with `wait` would wait for a person who is not there.
-        calls_of(&mut client, &mut |client| {
-            let mut got = client.run(skill);
-            for call in got.whole["structuredContent"]["next"].as_array_mut().unwrap() {
-                if call["arguments"]["wait"].is_u64() {
-                    call["arguments"]["wait"] = json!(0);
-                }
-            }
-            got
-        });
-    }
-    let planned = client.call("skill_run", json!({ "skill": "release", "dry_run": true }));
-    let next = planned.ok()["next"][0].clone();
-    let asks = client.call("skill_run", next["arguments"].clone());
-    assert_eq!(asks.status(), "awaiting_confirmation", "{}", asks.text());
-}
-
-#[test]
-fn after_the_last_change_the_refusal_says_so() {
-    let skill = "
-steps:
-  - { name: look, tool: look, args: { what: a }, on_error: ask }";
-    let desk = InboxView::untrusted(&[("go", skill)]);
-    desk.write(
-        "aye.toml",
-        "[tools.look]\ncommand = [\"false\", \"{{ args.what }}\"]\nargs = { what = { type = \"string\" } }\n",
-    );
-    desk.aye(&["trust", "--yes"]).ok();
-    let mut client = Client::new(&desk);
-    let mut failed = client.run("go");
-    for left in (0..=3).rev() {
-        assert_eq!(failed.ok()["edits_left"], left, "{}", failed.text());
-        let changed = json!({
-            "execution_id": failed.id(), "step": "look", "args": { "what": format!("b{left}") },
-        });
-        let got = client.call("skill_retry_step", changed);
-        if left == 0 {
-            let why = got.refused();
-            assert!(why.contains("was changed 3 times: it takes no more changes"), "{why}");
-            assert!(why.contains("without `args`"), "{why}");
-        } else {
-            failed = got;
-        }
-    }
-    let last = failed.ok()["next"].to_string();
-    assert!(last.contains("it takes no more changes"), "{last}");
-}
-
-#[test]
-fn what_was_taken_when_a_pause_expired_is_told() {
-    let skill = "
-steps:
-  - { name: sure, confirm: { message: Go?, timeout: 2s, default: cancel } }";
-    let desk = InboxView::with(&[("go", skill)]);
-    let mut client = Client::new(&desk);
-    let asks = client.run("go");
-    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
-    assert_eq!(over.status(), "cancelled", "{}", over.text());
-    let said = "`sure`: nobody answered in time; `cancel` was taken";
-    assert_eq!(over.ok()["decisions"], json!([said]), "{}", over.text());
-    assert!(over.text().contains(&format!("decided (data): {said}")), "{}", over.text());
-    let asks = client.run("go");
-    let id = asks.ok()["question"].as_str().unwrap().to_owned();
-    desk.aye(&["answer", &id, "proceed"]).ok();
-    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
-    assert!(over.text().contains("answered `proceed`"), "{}", over.text());
-}
-
-#[test]
-fn results_of_blocks_and_tools_are_in_the_logs() {
-    let desk = InboxView::with(&[("release", RICH)]);
-    let mut client = Client::new(&desk);
-    let asks = client.run("release");
-    let logs = client.call("skill_logs", json!({ "execution_id": asks.id(), "step": "plan" }));
-    assert_eq!(logs.ok()["logs"][0]["result"], json!({ "sha": "abc", "n": 7 }), "{}", logs.text());
-    let text = logs.text();
-    assert!(text.contains("returned: {") && text.contains("\"sha\":\"abc\""), "{text}");
-}
-
-#[test]
-fn guards_are_named_in_descriptions_and_in_pauses() {
-    let skill = "
-steps:
-  - name: sure
-    confirm: { message: Go?, timeout: 1h, approvals: 2, type_to_confirm: go }
-";
-    let desk = InboxView::with(&[("go", skill)]);
-    let mut client = Client::new(&desk);
-    let described = client.call("skill_describe", json!({ "skill": "go" }));
-    let asks = client.run("go");
-    assert_eq!((&asks.ok()["approvals"], &asks.ok()["type_to_confirm"]), (&json!(2), &json!(true)));
-    for text in [described.text(), asks.text()] {
-        assert!(text.contains("approvals") && text.contains("type_to_confirm"), "{text}");
-    }
-}
-
-/// A value of the run around a list that a step inside it uses.
-#[test]
-fn values_of_the_run_around_a_list_are_told() {
-    let skill = "
-steps:
-  - { name: build, shell: echo built 7, output: built }
-  - name: each
-    foreach: [one]
-    steps:
-      - { name: ship, command: sh, args: [-c, 'echo {{ built }} {{ item }}; exit 1'], on_error: ask }";
-    let desk = InboxView::with(&[("go", skill)]);
-    let mut client = Client::new(&desk);
-    let failed = client.run("go");
-    assert_eq!(failed.status(), "error_recovery_needed", "{}", failed.text());
-    let known = failed.ok()["variables"].clone();
-    assert_eq!((&known["built"], &known["item"]), (&json!("built 7"), &json!("one")), "{known}");
-}
-
 /// Command lines are for people; where one is named it is said to be theirs.
 #[test]
 fn no_words_of_the_command_line_are_for_the_assistant() {
@@ -265,25 +114,6 @@ steps:
     // A person, who has no field beside the message, sees it there.
     let inbox = desk.aye(&["inbox"]).ok();
     assert!(inbox.stdout.contains("no tag here"), "{}", inbox.all());
-}
-
-#[test]
-fn an_id_whose_time_is_up_says_so() {
-    let gate = "
-steps:
-  - { name: sure, confirm: { message: Go?, timeout: 2s, default: cancel } }";
-    let desk = InboxView::with(&[("gate", gate)]);
-    let mut client = Client::new(&desk);
-    let asks = client.run("gate");
-    assert_eq!(asks.ok()["on_expiry"], "`cancel` is taken");
-    let over = client.call("skill_status", json!({ "execution_id": asks.id(), "wait": 45 }));
-    assert_eq!(over.status(), "cancelled", "{}", over.text());
-    let taken = "`sure`: nobody answered in time; `cancel` was taken";
-    assert_eq!(over.ok()["decisions"], json!([taken]));
-    assert!(over.text().contains(taken), "{}", over.text());
-    let late = json!({ "execution_id": asks.id(), "choice": "proceed" });
-    let why = client.call("skill_continue", late).refused();
-    assert!(why.contains(" has expired: an execution id can be used once"), "{why}");
 }
 
 /// As many and as long as a question can have: neither data nor text is longer than 4 KB,
@@ -343,44 +173,6 @@ steps:
 }
 
 #[test]
-fn an_id_that_has_expired_is_not_called_relayable() {
-    let ask = "
-steps:
-  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
-    let desk = InboxView::with(&[("go", ask)]);
-    desk.write("aye.toml", "[mcp]\nexpires = \"1s\"\n");
-    desk.aye(&["trust", "--yes"]).ok();
-    let mut client = Client::new(&desk);
-    let asks = client.run("go");
-    let run = asks.ok()["run"].as_str().unwrap().to_owned();
-    let mut last = asks;
-    crate::cli::harness::until("the id expires", || {
-        let listed = client.call("run_list", json!({})).ok();
-        let id = listed["runs"][0]["execution_id"].clone();
-        last = client.call("skill_status", json!({ "execution_id": id }));
-        last.ok()["relayable"] == false
-    });
-    assert_eq!(last.ok()["run"], run.as_str());
-    let who = last.ok()["answered_by"].as_str().unwrap().to_owned();
-    assert_eq!(who, "a person, not through you: the time of this id is up");
-    assert!(!last.text().contains("you may relay"), "{}", last.text());
-    assert!(!last.ok()["next"].to_string().contains("skill_continue"), "{}", last.text());
-}
-
-/// Once advice was given, nothing asks for it again.
-#[test]
-fn advice_is_asked_for_once() {
-    let desk = InboxView::with(&[("release", RICH)]);
-    let mut client = Client::new(&desk);
-    let asks = client.run("release");
-    assert!(asks.text().contains("add `advice`"), "{}", asks.text());
-    let args = json!({ "execution_id": asks.id(), "advice": "It is fine." });
-    let advised = client.call("skill_advise", args);
-    assert!(!advised.text().contains("add `advice`"), "{}", advised.text());
-    assert!(advised.text().contains("with the advice beside the question"), "{}", advised.text());
-}
-
-#[test]
 fn lists_and_descriptions_say_in_words_what_their_data_says() {
     let outputs = format!("{RICH}\noutputs: [{{ name: version, value: '{{{{ built }}}}' }}]");
     let desk = InboxView::with(&[
@@ -417,99 +209,6 @@ fn lists_and_descriptions_say_in_words_what_their_data_says() {
     let other = client.call("run_list", json!({ "skill": "release", "limit": 2 }));
     assert_eq!(other.ok()["runs"].as_array().unwrap().len(), 1, "{}", other.text());
     assert_eq!(other.ok()["runs"][0]["run"], asks.ok()["run"]);
-}
-
-#[test]
-fn a_code_that_is_needed_is_named_in_the_description_and_in_the_pause() {
-    let skill = "
-steps:
-  - name: sure
-    confirm: { message: Go?, timeout: 1h, reauth: true }";
-    let desk = InboxView::with(&[("go", skill)]);
-    let mut client = Client::new(&desk);
-    let described = client.call("skill_describe", json!({ "skill": "go" }));
-    assert_eq!(described.ok()["steps"][0]["asks"]["reauth"], true, "{}", described.text());
-    let asks = client.run("go");
-    assert_eq!(asks.ok()["reauth"], true, "{}", asks.text());
-    assert_eq!(asks.ok()["relayable"], false);
-    for text in [described.text(), asks.text()] {
-        assert!(text.contains("reauth"), "{text}");
-    }
-}
-
-/// A question inside a list or a sub-skill is told with the last steps of the runs around it.
-#[test]
-fn the_last_steps_of_the_runs_around_are_told() {
-    let inner = "
-steps:
-  - { name: look, shell: echo looked }
-  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
-    let calls = "
-steps:
-  - { name: build, shell: echo built 7, output: built }
-  - { name: call, skill: inner }";
-    let each = "
-steps:
-  - { name: build, shell: echo built 7, output: built }
-  - name: each
-    foreach: [one]
-    steps:
-      - { name: sure, confirm: { message: 'Go {{ item }}?', timeout: 1h } }";
-    let desk = InboxView::with(&[("inner", inner), ("calls", calls), ("each", each)]);
-    let mut client = Client::new(&desk);
-    for (skill, steps) in [("calls", &["build", "call", "look"][..]), ("each", &["build", "each"])]
-    {
-        let asks = client.run(skill);
-        let told = asks.ok()["recent_steps"].as_array().unwrap().clone();
-        let names: Vec<&str> = told.iter().map(|step| step["step"].as_str().unwrap()).collect();
-        assert_eq!(names, steps, "{skill}: {told:?}");
-        assert_eq!(told[0]["result"], "built 7", "{skill}: {told:?}");
-        assert_eq!(told[0]["in"], "the run around", "{skill}: {told:?}");
-        assert!(asks.text().contains("built 7"), "{}", asks.text());
-    }
-}
-
-/// Of two steps whose results have one name, each is told with its own, if that is known.
-#[test]
-fn a_result_is_told_with_the_step_that_gave_it() {
-    let twice = "
-steps:
-  - { name: one, shell: echo first, output: x }
-  - { name: two, shell: echo second, output: x }
-  - { name: sure, confirm: { message: Go?, timeout: 1h } }";
-    let desk = InboxView::with(&[("twice", twice)]);
-    let steps = Client::new(&desk).run("twice").ok()["recent_steps"].clone();
-    assert_eq!((&steps[0]["step"], steps[0].get("result")), (&json!("one"), None), "{steps}");
-    assert_eq!((&steps[1]["step"], &steps[1]["result"]), (&json!("two"), &json!("second")));
-}
-
-/// The values of defaults, of texts to type, of conditions and of guards.
-#[test]
-fn every_value_that_a_question_or_a_failing_step_uses_is_told() {
-    const BUILD: &str = "\nsteps:\n  - { name: build, shell: echo built 7, output: built }\n";
-    let with = |step: &str| format!("{BUILD}  - {step}");
-    let skills = [
-        ("default", with("{ name: who, input: { message: Who?, default: '{{ built }}' } }")),
-        ("typed", with("{ name: who, confirm: { message: Go?, type_to_confirm: '{{ built }}' } }")),
-        ("when", with("{ name: no, shell: 'exit 1', condition: \"'7' in built\", on_error: ask }")),
-        (
-            "guard",
-            with("{ name: no, shell: 'exit 1', validate: [{ condition: built }], on_error: ask }"),
-        ),
-        (
-            "message",
-            with(
-                "{ name: no, shell: 'exit 1', validate: [{ expect_success: true, error_message: '{{ built }}' }], on_error: ask }",
-            ),
-        ),
-    ];
-    let texts: Vec<(&str, &str)> = skills.iter().map(|(name, text)| (*name, &**text)).collect();
-    let desk = InboxView::with(&texts);
-    let mut client = Client::new(&desk);
-    for (skill, _) in texts {
-        let asks = client.run(skill);
-        assert_eq!(asks.ok()["variables"]["built"], "built 7", "{skill}: {}", asks.text());
-    }
 }
 
 /// A command line in Aye's own words is for a person; what a program wrote is left as it is.
