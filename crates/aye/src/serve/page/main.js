@@ -12,7 +12,7 @@ function signIn(problem) {
   document.title = "Sign in · Aye";
   render(html`<main class="sign-in" id="main"><div class="panel stack"><h1>Aye</h1>
     ${problem ? html`<p class="error" role="alert">${visible(problem.message)}${problem.hint ? html` <span class="soft">${visible(problem.hint)}</span>` : ""}</p>` : ""}
-    <p>This browser is not signed in. On the machine of the server, run</p>
+    <p>This browser is not signed in. On the server's machine, run</p>
     <p><code>aye serve open</code></p>
     <p class="note">or ask for a link: <code>aye people add NAME --rights answer,start,read</code>. A link works once.</p></div></main>`, root);
 }

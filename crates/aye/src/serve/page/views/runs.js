@@ -16,7 +16,7 @@ export function runsView(host, query) {
   const change = (name) => (event) => {
     const next = { ...filter, [name]: event.target.value };
     const words = new URLSearchParams(Object.entries(next).filter(([, one]) => one !== ""));
-    history.replaceState(null, "", `#/runs${words.size ? `?${words}` : ""}`);
+    history.replaceState(history.state, "", `#/runs${words.size ? `?${words}` : ""}`);
     host.refresh();
   };
   const rows = merged(host, list, filter);
@@ -31,7 +31,7 @@ export function runsView(host, query) {
     </form>
     ${host.store.runsBeyond ? html`<p class="note" role="status">${plural(host.store.runsBeyond, "more run")} that ${host.store.runsBeyond === 1 ? "has" : "have"} not ended: listed here as far as you read, and up to date from then on.</p>` : ""}
     ${list.error ? html`<p class="error" role="alert">${visible(list.error.message)}</p>` : ""}
-    ${rows.length ? html`<ul class="list">${repeat(rows, (row) => row.run, (row) => line(row, host))}</ul>` : html`<p class="empty" role="status">${list.loading ? "Loading…" : "No runs."}</p>`}
+    ${rows.length ? html`<ul class="list runs">${repeat(rows, (row) => row.run, (row) => line(row, host))}</ul>` : html`<p class="empty" role="status">${list.loading ? "Loading…" : "No runs."}</p>`}
     ${list.next ? html`<button type="button" ?disabled=${list.loading} @click=${() => load(host, list)}>${list.loading ? "Loading…" : "Older runs"}</button>` : ""}`;
 }
 
@@ -48,7 +48,7 @@ function line(row, host) {
     `started ${startedWords(row.started_by, row.starter ?? row.user)}`,
   ].filter(Boolean).join(" · ");
   return html`<li><a class="item" href="#/runs/${row.run}"><span class="sign ${sign.tone}" aria-hidden="true">${sign.sign}</span>
-    <span><span class="name">${visible(row.skill)}</span> <span class="soft mono">${row.run}</span> <span class=${sign.tone}>${sign.word}${row.waiting > 1 ? ` (${row.waiting})` : ""}</span></span>
+    <span class="what"><span><span class="name">${visible(row.skill)}</span> <span class="soft mono">${row.run}</span></span> <span class=${sign.tone}>${sign.word}${row.waiting > 1 ? ` (${row.waiting})` : ""}</span></span>
     <span class="when">${duration(took)} · ${moment(row.started, host.now())}</span><span class="about">${about}</span></a></li>`;
 }
 
