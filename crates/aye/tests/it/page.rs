@@ -30,6 +30,6 @@ macro_rules! scripts {
 }
 
 scripts![
-    addresses, answering, cards, fold, graph, hands, hostile, inside, keyboard, notices, proof,
-    questions, scale, store, together, views
+    addresses, answering, cards, fold, graph, hands, hostile, inside, keyboard, mishaps, notices,
+    proof, questions, scale, store, together, views
 ];

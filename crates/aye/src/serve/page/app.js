@@ -23,6 +23,10 @@ const KEYS = [
 
 // A question that is answered within this time, as memory does it, is not worth a sound.
 const MOMENT = 300;
+// Who pauses for so long has noticed that the field is gone.
+const PAUSE = 1500;
+// What moves so soon after a click or key moved because of it.
+const OWN = 500;
 
 export class App {
   #root;
@@ -36,6 +40,12 @@ export class App {
   #signedOut;
   #wanted = new Set();
   #focusWanted = null;
+  #focused = null;
+  #typed = null;
+  #acted = 0;
+  #answers = new WeakMap();
+  #entry = null;
+  #heights = new Map();
   #spot = null;
   #places;
   #isEmbedded;
@@ -109,7 +119,20 @@ export class App {
       if (document.visibilityState === "hidden") releaseAll(this.host);
       this.#tellShown();
     });
-    addEventListener("scroll", () => this.draw(), { passive: true });
+    addEventListener("scroll", () => {
+      this.#heights.set(this.#entry, scrollY);
+      this.draw();
+    }, { passive: true });
+    addEventListener("focusin", ({ target }) => {
+      this.#focused = { one: target, card: target.closest(".card")?.id };
+      // Who goes elsewhere has noticed.
+      if (target.id !== this.#typed?.card) this.#typed = null;
+    });
+    for (const kind of ["pointerdown", "keydown", "input"]) {
+      addEventListener(kind, () => {
+        this.#acted = performance.now();
+      }, { capture: true, passive: true });
+    }
     // A link to the content is not an address of a view.
     document.querySelector(".skip")?.addEventListener("click", (event) => {
       event.preventDefault();
@@ -117,6 +140,7 @@ export class App {
     });
     if (!location.hash.startsWith("#/")) history.replaceState(null, "", "#/inbox");
     this.#spot = this.#spotOf();
+    this.#arrive();
     this.#focusWanted = this.#wantedCard();
     this.draw();
   }
@@ -131,6 +155,7 @@ export class App {
     const spot = this.#spotOf();
     const isNear = spot === this.#spot;
     this.#spot = spot;
+    const height = this.#arrive();
     const card = this.#wantedCard();
     this.#focusWanted = card;
     this.draw();
@@ -138,8 +163,15 @@ export class App {
     if (card || isNear) return;
     requestAnimationFrame(() => {
       document.getElementById("main")?.focus({ preventScroll: true });
-      scrollTo(0, 0);
+      scrollTo(0, height);
     });
+  }
+
+  /** Where this place was scrolled to when it was left; the top for a new one. */
+  #arrive() {
+    this.#entry = history.state?.entry ?? crypto.randomUUID();
+    history.replaceState({ entry: this.#entry }, "");
+    return this.#heights.get(this.#entry) ?? 0;
   }
 
   /** What the address is about: a view, or one thing in it. */
@@ -195,7 +227,7 @@ export class App {
       </header>
       ${connected || (!this.#store.ready && Date.now() - since < PATIENCE) ? "" : html`<p class="offline" role="alert">Disconnected since ${clock(since)} (${ago(new Date(since).toISOString(), Date.now())}).
         ${this.#store.ready ? "What you see is from then; nothing can be answered until the connection is back." : "The server does not answer. The page tries again by itself."}</p>`}
-      <main id="main" tabindex="-1" ?data-moving=${this.#moving()} class=${current === "runs" && place.rest.length ? "wide" : ""}>${this.#view(place)}</main>
+      <main id="main" tabindex="-1" ?data-moving=${this.#moving()} class=${current === "runs" ? "wide" : ""}>${this.#view(place)}</main>
       <div class="visually-hidden" role="status" aria-live="polite" id="spoken"></div>
       ${this.#toast ? html`<div class="toast" role="status">${visible(this.#toast)}</div>` : ""}
       ${this.#help ? html`<dialog aria-label="Keyboard" @close=${() => this.#closeHelp()}><div class="stack"><h2>Keyboard</h2><dl class="facts">${KEYS.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
@@ -203,8 +235,31 @@ export class App {
     // A modal dialog takes the focus, and gives it back.
     const dialog = this.#root.querySelector("dialog");
     if (dialog && !dialog.open) dialog.showModal();
+    this.#keepFocus();
     this.#focusCard();
     this.#tellShown();
+    this.#watchAnswers();
+  }
+
+  /** A button that is pressed, or a card that is decided, does not lose the keyboard its place. */
+  #keepFocus() {
+    const { one, card } = this.#focused ?? {};
+    if (card && document.activeElement === document.body && (!one.isConnected || one.disabled)) document.getElementById(card)?.focus({ preventScroll: true });
+  }
+
+  /** Answers that others made move, by looking or by a result that arrived, are not under the pointer that aimed at them. */
+  #watchAnswers() {
+    let haveMoved = false;
+    for (const one of this.#root.querySelectorAll(".choices button, .batch button")) {
+      const { top, left } = one.getBoundingClientRect();
+      const [x, y] = [Math.round(left), Math.round(top + scrollY)];
+      const before = this.#answers.get(one);
+      haveMoved ||= before !== undefined && (before.x !== x || before.y !== y);
+      this.#answers.set(one, { x, y });
+    }
+    if (!haveMoved || performance.now() - this.#acted < OWN) return;
+    this.#store.moved = performance.now();
+    this.draw();
   }
 
   /** Whether the list of questions has just changed: a click is not taken yet. */
@@ -290,15 +345,26 @@ export class App {
     if (spoken) spoken.textContent = text;
   }
 
+  /** What was typed into is gone, decided by another: the rest of the sentence is not a command. */
+  #isTyping(event) {
+    if (!this.#typed || this.#typed.field.isConnected || event.key === "Tab" || performance.now() - this.#typed.at > PAUSE) return false;
+    this.#typed.at = performance.now();
+    event.preventDefault();
+    return true;
+  }
+
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const field = event.target.closest?.("input, textarea, select, [contenteditable]");
     if (event.key === "Escape") {
-      // The dialog closes by itself.
-      if (field && !this.#help) field.blur();
+      // The dialog closes by itself. A field of a card gives the keys back to its card.
+      if (!field || this.#help) return;
+      field.blur();
+      field.closest(".card")?.focus({ preventScroll: true });
       return;
     }
-    if (field || (this.#help && event.key !== "?")) return;
+    if (field) this.#typed = { field, card: field.closest(".card")?.id, at: performance.now() };
+    if (field || this.#isTyping(event) || (this.#help && event.key !== "?")) return;
     const prefix = this.#prefix;
     this.#prefix = false;
     if (prefix) {
@@ -353,9 +419,10 @@ function decode(part) {
 
 /** Moves to the next or previous card, or line of a list. */
 function step(by) {
-  const all = [...document.querySelectorAll("main .card:not(.done), main .list a.item")];
+  const all = [...document.querySelectorAll("main .card, main .list a.item")];
   const at = all.findIndex((one) => one === document.activeElement || one.contains(document.activeElement));
-  const next = all[Math.min(all.length - 1, Math.max(0, at + by))];
+  const ahead = by > 0 || at < 0 ? all.slice(at + 1) : all.slice(0, at).reverse();
+  const next = ahead.find((one) => !one.classList.contains("done")) ?? all[at];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
 }

@@ -73,6 +73,7 @@ export class Store {
 
   #snapshot(message) {
     this.#known = message.n;
+    if (!this.ready) this.skew = this.#transport.skew ?? 0;
     this.you = message.you ?? "";
     this.clients = message.clients ?? [];
     this.questionsOpen = message.questions_open ?? message.questions.length;

@@ -6,6 +6,7 @@
 //   show(question)                which question is visible here
 //   listen(handlers)              `{ message(message), state({ connected, since }), signedOut() }`
 //   after                         the number of the last event that was seen
+//   skew                          how far this browser's clock is behind the server's, before a heartbeat tells
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
@@ -32,6 +33,7 @@ export class Transport {
   #closed = false;
   #continues = false;
   after = 0;
+  skew = 0;
   state = { connected: false, since: Date.now() };
 
   constructor(secret) {
@@ -51,6 +53,9 @@ export class Transport {
     } catch {
       throw new ApiError("offline", "the server cannot be reached");
     }
+    // To the second; what may be only that is nothing.
+    const skew = Date.parse(response.headers.get("Date")) + 500 - Date.now();
+    this.skew = Math.abs(skew) > 2000 ? skew : 0;
     if (!response.ok) {
       const problem = await response.json().catch(() => ({}));
       if (response.status === 401) this.#handlers.signedOut?.();

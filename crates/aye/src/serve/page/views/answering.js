@@ -61,13 +61,17 @@ export function obstacle(question, option, draft, host) {
   return null;
 }
 
+/** Whether the list has just moved; says so. */
+export function hasMoved(host) {
+  const moved = performance.now() - host.store.moved < SETTLE;
+  if (moved) host.toast("The list just changed; look again and choose once more.");
+  return moved;
+}
+
 /** Sends an answer, bound to the digest of what this card shows. */
 export async function answer(question, choice, host, { set, settled = false } = {}) {
   const draft = draftOf(question, host);
-  if (!settled && performance.now() - host.store.moved < SETTLE) {
-    host.toast("The list just changed; look again and choose once more.");
-    return;
-  }
+  if (draft.busy || (!settled && hasMoved(host))) return;
   draft.busy = true;
   draft.error = null;
   host.refresh();

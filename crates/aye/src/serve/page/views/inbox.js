@@ -3,7 +3,7 @@
 import { html, repeat } from "../vendor/lit-anser.js";
 import { heading, plain, plural, prose, visible } from "../text.js";
 import { load } from "../loading.js";
-import { answer, commits, draftOf, hold, obstacle } from "./answering.js";
+import { answer, commits, draftOf, hasMoved, hold, obstacle } from "./answering.js";
 import { card, commands, coverage } from "./card.js";
 
 // How many cards are drawn at once.
@@ -66,7 +66,7 @@ function environmentOf(question, host) {
 function batches(open, host) {
   return alike(open).map(([key, group]) => {
     host.ui.batches ??= new Map();
-    const state = host.ui.batches.get(key) ?? { open: false, chosen: new Map() };
+    const state = host.ui.batches.get(key) ?? { open: false, chosen: new Map(), left: 0 };
     host.ui.batches.set(key, state);
     // Only what was shown when it was ticked: its digest goes with it.
     const chosen = group.filter((question) => state.chosen.get(question.id) === question.digest);
@@ -76,11 +76,15 @@ function batches(open, host) {
       host.refresh();
     };
     const answerAll = async (option) => {
-      for (const question of chosen) {
-        if (obstacle(question, option, draftOf(question, host), host)) continue;
-        state.chosen.delete(question.id);
+      if (state.left || hasMoved(host)) return;
+      for (const [at, question] of chosen.entries()) {
+        // What was unticked meanwhile is not answered.
+        state.left = chosen.length - at;
+        if (!state.chosen.delete(question.id) || obstacle(question, option, draftOf(question, host), host)) continue;
         await answer(question, option.value, host, { settled: true });
       }
+      state.left = 0;
+      host.refresh();
     };
     const [first] = group;
     // Who works on the list looks at all of them.
@@ -99,8 +103,9 @@ function batches(open, host) {
           for (const question of group) state.chosen.set(question.id, question.digest);
           host.refresh();
         }}>Select all ${group.length}</button>
-        ${first.options.map((option) => html`<button type="button" class=${commits(first, option) ? "yes" : ""} ?disabled=${chosen.length === 0 || !host.connected()}
-          @click=${() => answerAll(option)}>${plain(option.label)} (${chosen.length})</button>`)}</div>` : ""}
+        ${first.options.map((option) => html`<button type="button" class=${commits(first, option) ? "yes" : ""} ?disabled=${chosen.length === 0 || state.left > 0 || !host.connected()}
+          @click=${() => answerAll(option)}>${plain(option.label)} (${chosen.length})</button>`)}
+        ${state.left ? html`<span class="note" role="status">${plural(state.left, "answer")} to send</span>` : ""}</div>` : ""}
     </section>`;
   });
 }

@@ -44,7 +44,7 @@ function picker(host, project) {
   const all = load(host, "projects", () => host.transport.get("/projects")).data?.projects ?? [];
   if (all.length < 2) return "";
   const choose = (event) => {
-    history.replaceState(null, "", `#/memory?${new URLSearchParams({ project: event.target.value })}`);
+    history.replaceState(history.state, "", `#/memory?${new URLSearchParams({ project: event.target.value })}`);
     host.refresh();
   };
   return html`<div class="filters"><div class="field grow"><label for="memory-project">Project</label><select id="memory-project" @change=${choose}>
