@@ -145,6 +145,9 @@ impl Machine {
                 if running != execution || self.state.is_queued() == queued {
                     return Err(Refusal::NotRunning(execution));
                 }
+                if !self.is_driven() {
+                    return Err(Refusal::NotDriven);
+                }
                 let kind = match queued {
                     true => EventKind::StepQueued { step, execution },
                     false => EventKind::StepDequeued { step, execution },
@@ -251,7 +254,8 @@ impl Machine {
                 Phase::Running { step, nested, execution, .. },
                 Input::Request(Request::Cancel { by, reason }),
             ) => {
-                if nested && self.is_abandoned() {
+                // What had not begun is not in doubt.
+                if (nested || self.state.is_queued()) && self.is_abandoned() {
                     let failed = self.stopped_step(step.clone(), execution, &by, reason.as_deref());
                     self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
                     self.cancel(Some(step), by, reason.as_deref(), world, events);

@@ -124,7 +124,8 @@ impl Machine {
         }
     }
 
-    /// The end of a nested step whose run is cancelled while no process drives it.
+    /// The end of a step that is nested or had not begun, whose run is cancelled
+    /// while no process drives it.
     pub(super) fn stopped_step(
         &self,
         step: String,

@@ -286,6 +286,16 @@ pub(crate) enum Move {
     AttachAgain,
     Retry(Option<Edits>),
     Note(bool),
+    /// A step waits for its turn.
+    Queued {
+        offset: u32,
+    },
+    /// It waits no more.
+    Dequeued {
+        offset: u32,
+    },
+    /// Everything stood still for so many seconds.
+    Continued(u64),
     Sleep(i64),
     Crash,
     Branch(&'static str),
@@ -339,6 +349,11 @@ impl Move {
                 let what = Remembered::told(MemoryKind::Usage, "said".to_owned());
                 Input::Remembered { learned: *learned, what }
             }
+            Self::Queued { offset } => Input::Queued { execution: execution.wrapping_add(*offset) },
+            Self::Dequeued { offset } => {
+                Input::Dequeued { execution: execution.wrapping_add(*offset) }
+            }
+            Self::Continued(seconds) => Input::Continued { after: secs(*seconds) },
             Self::Sleep(_) | Self::Crash | Self::Branch(_) => return None,
         })
     }
@@ -447,6 +462,9 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         ),
         2 => option::of(edits()).prop_map(Move::Retry),
         1 => any::<bool>().prop_map(Move::Note),
+        4 => offset().prop_map(|offset| Move::Queued { offset }),
+        4 => offset().prop_map(|offset| Move::Dequeued { offset }),
+        2 => prop_oneof![9 => 0..60_u64, 1 => Just(u64::MAX)].prop_map(Move::Continued),
         10 => (offset(), answer()).prop_map(|(offset, answer)| Move::Answer { offset, answer }),
         1 => offset().prop_map(|offset| Move::Hold { offset }),
         1 => offset().prop_map(|offset| Move::Advise { offset }),

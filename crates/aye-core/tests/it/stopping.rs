@@ -385,6 +385,17 @@ fn a_step_that_waited_for_a_slot_had_not_begun_when_aye_died() {
 }
 
 #[test]
+fn a_step_that_waited_for_a_slot_when_aye_died_can_be_cancelled() {
+    let mut run = Run::start(steps([command("a")]));
+    run.send(Input::Queued { execution: 1 }).unwrap();
+    run.crash();
+    // It waits for the next driver; who has none cannot say that it is its turn.
+    assert_eq!(run.send(Input::Dequeued { execution: 1 }), Err(Refusal::NotDriven));
+    run.cancel("eve");
+    assert_eq!(run.tail(2), ["a cancelled", "cancelled cancelled"]);
+}
+
+#[test]
 fn a_driver_that_stops_a_step_of_its_own_accord_pauses_the_run() {
     let mut run = Run::start_as(steps([command("a")]), start());
     run.stopped();
