@@ -222,7 +222,11 @@ impl Runs for Faulty {
     }
 
     fn claimants(&self, name: &str) -> Result<Vec<RunRow>, StoreError> {
-        self.inner.claimants(name)
+        let mut rows = self.inner.claimants(name)?;
+        if self.has(Fault::ClaimantsOutOfOrder) {
+            rows.reverse();
+        }
+        Ok(rows)
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
@@ -234,7 +238,10 @@ impl Runs for Faulty {
     }
 
     fn count_runs(&self, status: RunStatus) -> Result<u64, StoreError> {
-        self.inner.count_runs(status)
+        match self.fault {
+            Fault::CountsAll => Ok(self.inner.runs(&RunFilter::default())?.len() as u64),
+            _ => self.inner.count_runs(status),
+        }
     }
 }
 
@@ -260,7 +267,10 @@ impl Questions for Faulty {
     }
 
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
-        self.inner.waiting_within(run)
+        match self.fault {
+            Fault::InsideWaitsUnseen => Ok(self.inner.run(run)?.map_or(0, |row| row.waiting)),
+            _ => self.inner.waiting_within(run),
+        }
     }
 
     fn questions(&self, run: &RunId) -> Result<Vec<QuestionRow>, StoreError> {
@@ -272,7 +282,11 @@ impl Questions for Faulty {
     }
 
     fn asked(&self, question: &QuestionId) -> Result<Option<Question>, StoreError> {
-        self.inner.asked(question)
+        let is_open = |row: &QuestionRow| row.id == *question;
+        match self.fault {
+            Fault::AskedForgotten if !self.inner.open_questions()?.iter().any(is_open) => Ok(None),
+            _ => self.inner.asked(question),
+        }
     }
 }
 
@@ -476,7 +490,10 @@ impl Logs for Faulty {
     }
 
     fn plain_logs(&self) -> PlainLogs {
-        self.inner.plain_logs()
+        match self.fault {
+            Fault::PlainLogsForgotten => elsewhere().plain_logs(),
+            _ => self.inner.plain_logs(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use aye_runtime::store::{Found, QuestionState, RunFilter, RunStatus};
 
+use super::super::sample::Tale;
 use super::{Kept, Place, begun, ensure};
 
 pub(super) fn rows_follow(place: &dyn Place) -> Kept {
@@ -15,9 +16,16 @@ pub(super) fn rows_follow(place: &dyn Place) -> Kept {
     let open = reader.open_questions()?;
     ensure!(open.len() == 1 && open[0].id == tale.question_id(1), "{open:?}");
     ensure!(reader.waiting_within(&tale.run)? == 1, "nothing waits");
+    let mut inside = Tale::new("abcdefgh12_1");
+    store.append(&lease, &[inside.started_in("abcdefgh12"), inside.asks(1)], &[])?;
+    let waiting = (reader.waiting_within(&tale.run)?, reader.waiting_within(&inside.run)?);
+    ensure!(waiting == (2, 1), "with a run inside: {waiting:?}");
+    store.append(&lease, &[inside.answered(1, "proceed", "ada"), inside.completed()], &[])?;
+    store.append(&lease, &[tale.answered(1, "proceed", "ada"), tale.completed()], &[])?;
+    ensure!(reader.waiting_within(&tale.run)? == 0, "something waits");
     let asked = reader.asked(&tale.question_id(1))?.map(|question| question.message);
     ensure!(asked.as_deref() == Some("Release `abc`?"), "{asked:?}");
-    store.append(&lease, &[tale.answered(1, "proceed", "ada"), tale.completed()], &[])?;
+    ensure!(reader.asked(&tale.question_id(2))?.is_none(), "what was not asked");
     let row = reader.run(&tale.run)?.ok_or("no row")?;
     ensure!((row.status, row.waiting) == (RunStatus::Completed, 0), "{row:?}");
     ensure!(row.ended.is_some(), "{row:?}");

@@ -50,7 +50,7 @@ macro_rules! ensure {
 }
 use ensure;
 
-const CLAUSES: [(&str, Clause); 46] = [
+const CLAUSES: [(&str, Clause); 47] = [
     ("what is appended is read back in order", appending::reads_back),
     ("an event that does not follow is a conflict", appending::needs_the_next_number),
     ("an append is all or nothing", appending::all_or_nothing),
@@ -93,6 +93,7 @@ const CLAUSES: [(&str, Clause); 46] = [
     ("a name finds one, several or none", listing::names),
     ("finished runs are pruned, others stay", pruning::prunes),
     ("an audit looks at everything, logs have places", pruning::audit_and_logs),
+    ("logs that are noted are compressed later", pruning::plain_logs),
     ("a pruned run leaves an entry", sealing::entries),
     ("kept heads show what is gone", sealing::heads),
     ("an audit compares logs with their seals", sealing::logs),

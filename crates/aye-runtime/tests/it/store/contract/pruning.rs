@@ -1,5 +1,9 @@
 //! Pruning, audits and logs.
 
+use std::sync::atomic::AtomicBool;
+
+use aye_process::Stream;
+use aye_process::log::{self, WORTHWHILE};
 use aye_runtime::store::{Audited, Pruned};
 
 use super::super::sample::{Tale, id, moment, pruner};
@@ -69,5 +73,25 @@ pub(super) fn audit_and_logs(place: &dyn Place) -> Kept {
     }
     let directory = store.create_logs(&tale.run)?;
     ensure!(directory.is_dir() && logs[0].starts_with(&directory), "{}", directory.display());
+    Ok(())
+}
+
+pub(super) fn plain_logs(place: &dyn Place) -> Kept {
+    let mut store = place.open();
+    let (tale, lease) = begun(&mut *store, "abcdefgh12")?;
+    store.create_logs(&tale.run)?;
+    let base = store.log(&tale.run, 1, "build");
+    let plain = log::path(&base, Stream::Stdout);
+    std::fs::write(&plain, "x".repeat(usize::try_from(WORTHWHILE)?))?;
+    ensure!(store.plain_logs().is_empty(), "noted by no one");
+    store.plain_logs().note(&tale.run, lease.epoch(), std::slice::from_ref(&base))?;
+    let later = place.open();
+    ensure!(!later.plain_logs().is_empty(), "the note is lost");
+    let never = AtomicBool::new(false);
+    later.plain_logs().compress(Some(&tale.run), u64::MAX, &never);
+    ensure!(plain.exists(), "compressed although it was spared");
+    later.plain_logs().compress(None, u64::MAX, &never);
+    ensure!(!plain.exists() && log::exists(&base), "not compressed");
+    ensure!(store.plain_logs().is_empty(), "the note stays");
     Ok(())
 }

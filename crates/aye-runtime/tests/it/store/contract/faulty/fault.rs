@@ -83,12 +83,22 @@ pub(in super::super) enum Fault {
     OldestFirst,
     /// An ambiguous name stands for the newest.
     NamesGuess,
+    /// Every run is counted, whatever its status.
+    CountsAll,
+    /// Questions of runs inside are not counted.
+    InsideWaitsUnseen,
+    /// What a question says is forgotten once it is answered.
+    AskedForgotten,
+    /// Those who claim a name come in another order.
+    ClaimantsOutOfOrder,
     /// Runs that someone holds are pruned.
     HeldIsPruned,
     /// An audit looks at nothing.
     AuditBlind,
     /// All logs are one file.
     LogsShared,
+    /// Notes about logs are not kept.
+    PlainLogsForgotten,
     /// Pruned runs leave nothing.
     EntriesLost,
     /// Entries say that nobody pruned the run.
@@ -104,7 +114,7 @@ pub(in super::super) enum Fault {
 }
 
 impl Fault {
-    pub(in super::super) const ALL: [Self; 49] = [
+    pub(in super::super) const ALL: [Self; 54] = [
         Self::AppendLost,
         Self::EventsOutOfOrder,
         Self::NoSequenceCheck,
@@ -145,9 +155,14 @@ impl Fault {
         Self::RowsStale,
         Self::OldestFirst,
         Self::NamesGuess,
+        Self::CountsAll,
+        Self::InsideWaitsUnseen,
+        Self::AskedForgotten,
+        Self::ClaimantsOutOfOrder,
         Self::HeldIsPruned,
         Self::AuditBlind,
         Self::LogsShared,
+        Self::PlainLogsForgotten,
         Self::EntriesLost,
         Self::EntriesAnonymous,
         Self::HeadsEmpty,
