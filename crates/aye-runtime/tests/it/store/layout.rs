@@ -3,7 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use aye_runtime::store::{Found, PrunedHead, RunFilter, RunStatus, StoreError};
+use aye_core::event::StartedBy;
+use aye_runtime::store::{
+    Found, MessageState, NameClaim, PrunedHead, RunFilter, RunStatus, StoreError,
+};
 use rusqlite::Connection;
 
 use super::Outcome;
@@ -15,6 +18,13 @@ const SECOND: &str = include_str!("fixtures/layout-2.sql");
 const THIRD: &str = include_str!("fixtures/layout-3.sql");
 const FOURTH: &str = include_str!("fixtures/layout-4.sql");
 const FIFTH: &str = include_str!("fixtures/layout-5.sql");
+const EIGHTH: &str = include_str!("fixtures/layout-8.sql");
+const NINTH: &str = include_str!("fixtures/layout-9.sql");
+
+/// Every layout that journals can have: the sixth and the seventh were never
+/// on the main branch.
+const ALL: [(i64, &str); 7] =
+    [(1, FIRST), (2, SECOND), (3, THIRD), (4, FOURTH), (5, FIFTH), (8, EIGHTH), (9, NINTH)];
 
 /// A home with a journal of an older layout.
 fn home_with(fixture: &str) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
@@ -130,6 +140,44 @@ fn a_journal_of_the_fifth_layout_is_read_checked_and_its_runs_have_no_names() ->
 }
 
 #[test]
+fn a_journal_of_the_eighth_layout_knows_names_messages_and_who_started_a_run() -> Outcome {
+    let home = home_with(EIGHTH)?;
+    keeps_what_the_eighth_layout_has(home.path(), "4bb152561n", "r687rt3r5j")
+}
+
+#[test]
+fn a_journal_of_the_ninth_layout_is_opened_as_it_is() -> Outcome {
+    let home = home_with(NINTH)?;
+    keeps_what_the_eighth_layout_has(home.path(), "v3mcy5z1hp", "2xg4k3f85q")
+}
+
+/// A run that is done, and one that waits, holds a name and has sent a message.
+fn keeps_what_the_eighth_layout_has(home: &Path, done: &str, waits: &str) -> Outcome {
+    let mut store = open(home)?;
+    let audited = store.audit(None, |finding| panic!("{finding}"))?;
+    assert_eq!((audited.runs, audited.events), (6, 38));
+    let (done, waits) = (id(done), id(waits));
+    let row = store.run(&done)?.ok_or("no row")?;
+    assert_eq!((row.started_by, row.starter.as_str()), (Some(StartedBy::Script), "root"));
+    let claimants = store.claimants("deploy")?;
+    assert_eq!(claimants.len(), 1, "{claimants:?}");
+    assert_eq!((&claimants[0].id, &claimants[0].claim), (&waits, &Some(NameClaim::Held)));
+    assert_eq!(store.open_questions()?.len(), 1);
+    let messages = store.messages(&waits)?;
+    assert_eq!((messages.len(), messages[0].state), (1, MessageState::Sent), "{messages:?}");
+    assert_eq!(store.messages(&done)?[0].state, MessageState::Withdrawn);
+    assert_eq!(store.pending_lessons()?, []);
+    let lease = store.acquire(&waits, &holder())?;
+    assert_eq!(lease.epoch(), 2);
+    let mut tale = Tale::new(waits.as_str());
+    tale.seq = claimants[0].last_seq;
+    (*store).append(&lease, &[tale.resumed(), tale.completed()], &[])?;
+    assert_eq!(store.claimants("deploy")?, []);
+    store.audit(None, |finding| panic!("{finding}"))?;
+    Ok(())
+}
+
+#[test]
 fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
     for (fixture, run, layout) in [
         (FIRST, "running001", 1),
@@ -137,6 +185,7 @@ fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
         (THIRD, "5f6p4169cp", 3),
         (FOURTH, "p1tg19qfwc", 4),
         (FIFTH, "p1tg19qfwc", 5),
+        (EIGHTH, "r687rt3r5j", 8),
     ] {
         let home = home_with(fixture)?;
         std::fs::create_dir(home.path().join("locks"))?;
@@ -168,11 +217,26 @@ fn an_older_driver_keeps_its_journal_from_being_migrated() -> Outcome {
 fn a_new_journal_and_a_migrated_one_have_the_same_layout() -> Outcome {
     let new = tempfile::tempdir()?;
     open(new.path())?;
-    for fixture in [FIRST, SECOND, THIRD, FOURTH, FIFTH] {
+    for (_, fixture) in ALL {
         let old = home_with(fixture)?;
         open(old.path())?;
         assert_eq!(definitions(old.path())?, definitions(new.path())?);
     }
+    Ok(())
+}
+
+#[test]
+fn there_is_a_fixture_of_the_current_layout_and_each_has_the_layout_it_says() -> Outcome {
+    let layout = |home: &Path| -> rusqlite::Result<i64> {
+        Connection::open(home.join("journal.db"))?
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    for (number, fixture) in ALL {
+        assert_eq!(layout(home_with(fixture)?.path())?, number);
+    }
+    let new = tempfile::tempdir()?;
+    open(new.path())?;
+    assert_eq!(ALL.last().map(|(number, _)| *number), Some(layout(new.path())?));
     Ok(())
 }
 

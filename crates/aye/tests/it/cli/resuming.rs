@@ -291,6 +291,8 @@ fn a_run_of_an_older_journal_is_listed_answered_resumed_and_audited() {
         (layout!("layout-2.sql"), "a8g40bx0tw"),
         (layout!("layout-4.sql"), "p1tg19qfwc"),
         (layout!("layout-5.sql"), "p1tg19qfwc"),
+        (layout!("layout-8.sql"), "r687rt3r5j"),
+        (layout!("layout-9.sql"), "2xg4k3f85q"),
     ] {
         let place = Place::new();
         std::fs::create_dir_all(place.home()).unwrap();
