@@ -161,6 +161,10 @@ pub(super) fn settle_requests(
     row: &RunRow,
 ) -> Result<(), Error> {
     let (held, _) = Held::take(runtime, store, row)?;
+    // The last driver may have read them all before it ended; then its runs may have ended too.
+    if store.pending(&row.id)?.is_empty() {
+        return Ok(());
+    }
     if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
         for pending in store.pending(&row.id)? {
             let gone = Verdict::Refused(GONE.to_owned());
@@ -179,4 +183,83 @@ pub(super) fn settle_requests(
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use aye_core::machine::Start;
+    use aye_core::nested::Parent;
+    use indexmap::IndexMap;
+
+    use super::*;
+    use crate::runtime::Parts;
+    use crate::skills::SkillFile;
+    use crate::store::{Journal as _, Leases as _, Mailbox as _, MemoryStore, Runs as _, Source};
+
+    const SKILL: &str = "name: s\nsteps:\n  - { name: one, command: 'true' }\n";
+
+    /// Starts a run; it waits for its first step to be run.
+    fn start(runtime: &Runtime, store: &mut MemoryStore, run: &str, parent: Option<Parent>) {
+        let run: aye_core::id::RunId = run.to_owned().try_into().expect("an id");
+        let outer = parent.as_ref().map_or(&run, |parent| &parent.run).clone();
+        let lease = store.acquire(&outer, &runtime.holder()).expect("a lease");
+        let source = Source::new("s.yaml", SKILL);
+        let mut file = SkillFile::from_text("s.yaml".into(), SKILL.to_owned());
+        let start = Start {
+            run,
+            file: source.file.clone(),
+            source: source.digest.clone(),
+            inputs: IndexMap::new(),
+            secrets: Secrets::default(),
+            workspace: runtime.directory.to_string_lossy().into_owned(),
+            environment: None,
+            range: None,
+            yes: false,
+            driver: runtime.driver(),
+            parent,
+            outer: None,
+            deadline: None,
+            destructive_tools: Vec::new(),
+            started_by: None,
+            starter: None,
+            epoch: lease.epoch(),
+            shared_names: Vec::new(),
+            blocked: None,
+        };
+        let world = runtime.world(&runtime.directory);
+        let flow = Arc::new(file.flows.remove(0));
+        let (_, events) = Machine::start(flow, runtime.limits(), start, &world).expect("a run");
+        store.start(&lease, &events, &source).expect("it starts");
+    }
+
+    #[test]
+    fn requests_that_were_read_are_settled_although_the_run_around_went_on() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut store = MemoryStore::new(&directory.path().join("logs"));
+        let parts = Parts::new(directory.path().join("home"), directory.path());
+        let runtime = Runtime::new(parts).expect("a runtime");
+        start(&runtime, &mut store, "abcdefgh12", None);
+        let around = "abcdefgh12".to_owned().try_into().expect("an id");
+        // No step of the run around has this one inside any more.
+        let parent = Parent {
+            run: around,
+            step: "each".to_owned(),
+            execution: 1,
+            turn: None,
+            item: None,
+            form: None,
+            depth: 1,
+            bound: false,
+            declined: None,
+        };
+        start(&runtime, &mut store, "abcdefgh12_1", Some(parent));
+        let inside = "abcdefgh12_1".to_owned().try_into().expect("an id");
+        let row = store.run(&inside).expect("it reads").expect("a run");
+        settle_requests(&runtime, &mut store, &row).expect("nothing is left to do");
+        let cancel = Request::Cancel { by: "ada".to_owned(), reason: None };
+        store.send(&inside, &cancel, "ada", runtime.now()).expect("it is sent");
+        settle_requests(&runtime, &mut store, &row).expect_err("it cannot be told");
+    }
 }
