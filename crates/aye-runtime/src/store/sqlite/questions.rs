@@ -14,6 +14,11 @@ use crate::store::{Found, QuestionRow, QuestionState, Questions, StoreError};
 const COLUMNS: &str = "n, id, run, skill, step, kind, purpose, title, message, asked, deadline, \
      state, closed, answered_by, prompter, missing, declines";
 
+/// Two counts and not one with `OR`: SQLite would look at every open question for that.
+const WAITING_WITHIN: &str = "SELECT
+    (SELECT count(*) FROM questions WHERE state = 'open' AND run = ?1) +
+    (SELECT count(*) FROM questions WHERE state = 'open' AND run >= ?2 AND run < ?3)";
+
 impl Questions for SqliteStore {
     fn open_questions(&self) -> Result<Vec<QuestionRow>, StoreError> {
         select(&self.db, "WHERE state = 'open' ORDER BY n", []).map_err(|error| self.failed(&error))
@@ -36,10 +41,7 @@ impl Questions for SqliteStore {
 
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
         self.db
-            .prepare_cached(
-                "SELECT count(*) FROM questions
-                 WHERE state = 'open' AND (run = ?1 OR (run >= ?2 AND run < ?3))",
-            )
+            .prepare_cached(WAITING_WITHIN)
             .and_then(|mut query| {
                 let inside = run.inside();
                 query.query_row((run.as_str(), inside.start, inside.end), |row| row.get(0))
@@ -212,4 +214,27 @@ fn read_row(row: &Row<'_>) -> Result<QuestionRow, rusqlite::Error> {
         missing: row.get(15)?,
         declines,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Durability;
+
+    /// However many questions are open, those of one run are counted with its index.
+    #[test]
+    fn what_a_run_waits_for_is_counted_without_a_look_at_other_runs() {
+        let home = tempfile::tempdir().expect("a directory");
+        let store = SqliteStore::open(home.path(), Durability::default()).expect("a store");
+        let sql = format!("EXPLAIN QUERY PLAN {WAITING_WITHIN}");
+        let mut query = store.db.prepare(&sql).expect("a query");
+        let mut rows = query.raw_query();
+        let mut plan: Vec<String> = Vec::new();
+        while let Some(row) = rows.next().expect("a row") {
+            plan.push(row.get(3).expect("words"));
+        }
+        assert!(plan.iter().any(|way| way.contains("questions_open (run=?)")), "{plan:?}");
+        assert!(plan.iter().any(|way| way.contains("(run>? AND run<?)")), "{plan:?}");
+        assert!(!plan.iter().any(|way| way.starts_with("SCAN questions")), "{plan:?}");
+    }
 }
