@@ -47,7 +47,11 @@ pub fn escape_control_line(text: &str) -> String {
 
 /// How many columns a text takes.
 pub fn width(text: &str) -> usize {
-    text.width()
+    // Most texts are plain; looking that up character by character is slow.
+    match aye_process::lines::is_plain(text.as_bytes()) && !text.contains(['\t', '\n']) {
+        true => text.len(),
+        false => text.width(),
+    }
 }
 
 /// How many columns a character takes.

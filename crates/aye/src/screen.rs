@@ -27,8 +27,8 @@ pub struct Screen {
     columns: usize,
     /// The window has changed and the lines take this many rows now.
     broken: Option<usize>,
-    /// Rows of an earlier block may stand below the cursor.
-    stale: bool,
+    /// How many rows of an earlier block stand from the cursor on.
+    stale: usize,
 }
 
 impl Screen {
@@ -53,7 +53,7 @@ impl Screen {
             .find(|index| lines.get(*index) != self.lines.get(*index));
         if let Some(first) = first {
             let first = first.min(self.lines.len().saturating_sub(1)).min(lines.len() - 1);
-            let shrinks = self.lines.len() > lines.len() || self.stale;
+            let shrinks = self.lines.len() > lines.len() || self.stale > 0;
             move_rows(&mut row, first, out);
             out.push('\r');
             out.push_str(WRAP[0]);
@@ -82,12 +82,12 @@ impl Screen {
         }
         self.lines = lines;
         self.cursor = cursor;
-        self.stale = false;
+        self.stale = 0;
     }
 
     /// Takes everything of ours away; the cursor is where the block began.
     pub fn erase(&mut self, out: &mut String) {
-        if std::mem::take(&mut self.stale) {
+        if std::mem::take(&mut self.stale) > 0 {
             out.push_str("\u{1b}[J");
         }
         if self.lines.is_empty() {
@@ -119,15 +119,17 @@ impl Screen {
         if !self.lines.is_empty() {
             move_rows(&mut row, 0, out);
             out.push('\r');
-            self.stale = true;
+            self.stale = self.lines.len();
         }
         for line in lines {
             // The terminal breaks it into rows, whose ends nobody clears.
-            if self.columns > 0 && line.width >= self.columns && std::mem::take(&mut self.stale) {
+            if self.columns > 0 && line.width >= self.columns && std::mem::take(&mut self.stale) > 0
+            {
                 out.push_str("\u{1b}[J");
             }
             out.push_str(&line.text);
-            out.push_str(if self.stale { "\u{1b}[K\r\n" } else { "\r\n" });
+            out.push_str(if self.stale > 0 { "\u{1b}[K\r\n" } else { "\r\n" });
+            self.stale = self.stale.saturating_sub(1);
         }
         self.lines.clear();
         self.cursor = (0, 0);
@@ -138,7 +140,7 @@ impl Screen {
         self.lines.clear();
         self.cursor = (0, 0);
         self.broken = None;
-        self.stale = false;
+        self.stale = 0;
     }
 
     /// The window has this many columns now. Terminals break lines that have

@@ -5,6 +5,15 @@ use super::text::Decoder;
 /// A line longer than this is handed out in parts: memory has an end.
 const LONGEST: usize = 64 * 1024;
 
+/// Lines of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stretch<'a> {
+    /// One line, without its end.
+    Line(&'a str),
+    /// Lines of printable ASCII and tabs, each with its end.
+    Plain(&'a str),
+}
+
 /// Splits one stream of a child into lines, as they were written: what is safe
 /// to show of them is for the view to say.
 #[derive(Debug, Default)]
@@ -38,6 +47,25 @@ impl Lines {
         }
     }
 
+    /// As [`push`](Self::push), but lines that are plain come many at once.
+    pub fn push_stretches(&mut self, bytes: &[u8], emit: &mut dyn FnMut(Stretch<'_>)) {
+        // The line that is pending ends first.
+        let begin = match self.pending.is_empty() && self.decoder.is_empty() {
+            true => 0,
+            false => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1),
+        };
+        let end = bytes[begin..].iter().rposition(|byte| *byte == b'\n');
+        let (whole, rest) = bytes[begin..].split_at(end.map_or(0, |at| at + 1));
+        match std::str::from_utf8(whole) {
+            Ok(text) if !text.is_empty() && is_plain(whole) => {
+                self.push(&bytes[..begin], &mut |line| emit(Stretch::Line(line)));
+                emit(Stretch::Plain(text));
+                self.push(rest, &mut |line| emit(Stretch::Line(line)));
+            }
+            _ => self.push(bytes, &mut |line| emit(Stretch::Line(line))),
+        }
+    }
+
     /// The last line, if the stream did not end with a line end.
     pub fn finish(&mut self, emit: &mut dyn FnMut(&str)) {
         self.decoder.finish(&mut self.pending);
@@ -62,6 +90,14 @@ impl Lines {
             _ => emit(&std::mem::take(&mut self.pending)),
         }
     }
+}
+
+/// Whether these are printable ASCII, tabs and line ends. Without an exit inside of a block, so
+/// that the processor looks at many bytes at once.
+#[must_use]
+pub fn is_plain(bytes: &[u8]) -> bool {
+    let plain = |byte: u8| (b' '..=b'~').contains(&byte) | (byte == b'\t') | (byte == b'\n');
+    bytes.chunks(256).all(|block| block.iter().fold(true, |all, byte| all & plain(*byte)))
 }
 
 #[cfg(test)]
@@ -92,6 +128,27 @@ mod tests {
         assert_eq!(lines("gr\u{fc}n\n\u{1f389}".as_bytes()), ["gr\u{fc}n", "\u{1f389}"]);
         assert_eq!(lines(b"\xff\n\xe2\x82"), ["\u{fffd}", "\u{fffd}"]);
         assert_eq!(lines(b"10%\r50%\r100%\ndone\n"), ["10%\r50%\r100%", "done"]);
+    }
+
+    #[test]
+    fn plain_lines_come_many_at_once_and_nothing_is_lost_between_them() {
+        let text = "one\ntwo\tx\n\nthr\u{fc}\nfour\n\u{1b}[1mfive\r\nsix\nlast".as_bytes();
+        for size in 1..=text.len() {
+            let (mut splitter, mut all) = (Lines::new(), String::new());
+            for chunk in text.chunks(size) {
+                splitter.push_stretches(chunk, &mut |stretch| match stretch {
+                    Stretch::Line(line) => all.extend([line, "\n"]),
+                    Stretch::Plain(lines) => {
+                        assert!(lines.ends_with('\n') && is_plain(lines.as_bytes()), "{lines:?}");
+                        all.push_str(lines);
+                    }
+                });
+            }
+            splitter.finish(&mut |line| all.extend([line, "\n"]));
+            let expected = "one\ntwo\tx\n\nthr\u{fc}\nfour\n\u{1b}[1mfive\nsix\nlast\n";
+            assert_eq!(all, expected, "in chunks of {size}");
+        }
+        assert!(!is_plain(b"\r") && !is_plain(b"\x1b") && !is_plain("\u{fc}".as_bytes()));
     }
 
     #[test]

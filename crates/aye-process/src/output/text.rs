@@ -49,6 +49,11 @@ impl Decoder {
         }
     }
 
+    /// Whether no character is half here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Appends what is left at the end of the stream.
     pub fn finish(&mut self, into: &mut String) {
         if !std::mem::take(&mut self.held).is_empty() {

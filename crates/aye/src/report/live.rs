@@ -23,6 +23,7 @@ use aye_core::event::{Event, EventKind};
 use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_process::Stream;
+use aye_process::lines::Lines;
 use aye_runtime::report::{RunningAction, Tick};
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,7 +36,7 @@ use super::fold::fold;
 use super::kept_output::KeptLine;
 use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{finishing_words, live_line};
-use super::stream_state::{StreamStates, index_of};
+use super::stream_state::{StreamState, StreamStates, index_of};
 use super::verbose::verbose_line;
 use super::{OutputMode, Place, Report, Verbosity, indent};
 
@@ -240,34 +241,39 @@ impl<'a, W: Write> LiveReport<'a, W> {
         let text = voice.lines[voice.last].pending();
         let text = voice.tidy[voice.last].pending(text, self.paint.color);
         let row = rows(&text, self.columns().saturating_sub(INDENT + 1)).swap_remove(0);
-        (painted_width(&row) > 0).then(|| self.output_row(voice.last, None, &row, 1))
+        (painted_width(&row) > 0).then(|| output_row(&self.output_lead(voice.last, None, 1), &row))
     }
 
-    /// One row of a step's output.
-    fn output_row(&self, stream: usize, name: Option<&str>, row: &str, depth: usize) -> Painted {
+    /// What stands in front of each row of a step's output.
+    fn output_lead(&self, stream: usize, name: Option<&str>, depth: usize) -> Painted {
         let bar = stream_bar(stream, self.paint);
         let name = self.paint.text(Tone::Dim, name.unwrap_or_default());
-        painted(format!("{}{bar} {name}{row}", "  ".repeat(depth)).trim_end().to_owned())
+        painted(format!("{}{bar} {name}", "  ".repeat(depth)))
     }
 
-    /// Prints lines of output as they come.
-    fn print_output(&mut self, lane: usize, stream: usize, lines: &[String]) {
-        if lines.is_empty() {
-            return;
-        }
+    /// Prints the lines of output that `feed` gives.
+    fn print_output(
+        &mut self,
+        lane: usize,
+        stream: usize,
+        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
+    ) {
         let name = self.names_output(lane);
         let room = self.columns().saturating_sub(INDENT + name.as_deref().map_or(0, term::width));
-        let mut printed = Vec::new();
-        for line in lines {
-            let line = self.voices.of(lane).tidy[stream].line(line, self.paint.color);
-            if self.verbosity == Verbosity::Quiet {
-                printed.push(painted(line));
-                continue;
+        let lead = self.output_lead(stream, name.as_deref(), 1);
+        let (quiet, color) = (self.verbosity == Verbosity::Quiet, self.paint.color);
+        let StreamState { lines, tidy, .. } = self.voices.of(lane);
+        let (tidy, mut printed) = (&mut tidy[stream], Vec::new());
+        feed(&mut lines[stream], &mut |line| {
+            let line = tidy.line(line, color);
+            match quiet {
+                true => printed.push(painted(line)),
+                false => printed.extend(rows(&line, room).iter().map(|row| output_row(&lead, row))),
             }
-            let rows = rows(&line, room);
-            printed.extend(rows.iter().map(|row| self.output_row(stream, name.as_deref(), row, 1)));
+        });
+        if !printed.is_empty() {
+            self.print(printed);
         }
-        self.print(printed);
     }
 
     /// What stands in front of the output of runs inside the run, which may
@@ -281,8 +287,9 @@ impl<'a, W: Write> LiveReport<'a, W> {
     fn failed_output(&self, lines: &[KeptLine], depth: usize) -> Vec<Painted> {
         let room = self.columns().saturating_sub(2 * depth + 3);
         let row = |line: &KeptLine| {
+            let lead = self.output_lead(line.stream, None, depth);
             let rows = rows(&line.text, room).into_iter();
-            rows.map(|row| self.output_row(line.stream, None, &row, depth)).collect::<Vec<_>>()
+            rows.map(|row| output_row(&lead, &row)).collect::<Vec<_>>()
         };
         lines.iter().flat_map(row).collect()
     }
@@ -362,6 +369,16 @@ impl<'a, W: Write> LiveReport<'a, W> {
     }
 }
 
+/// One row of a step's output.
+fn output_row(lead: &Painted, row: &str) -> Painted {
+    let width = lead.width + painted_width(row);
+    let text = [lead.text.as_str(), row].concat();
+    match text.ends_with(char::is_whitespace) {
+        true => painted(text.trim_end().to_owned()),
+        false => Painted { text, width },
+    }
+}
+
 impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         self.voices.event(place, event, state);
@@ -417,9 +434,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
         }
         let voice = self.voices.of(lane);
         voice.last = index_of(stream);
-        let mut lines = Vec::new();
-        voice.lines[voice.last].push(bytes, &mut |line| lines.push(line.to_owned()));
-        self.print_output(lane, index_of(stream), &lines);
+        self.print_output(lane, index_of(stream), |lines, each| lines.push(bytes, each));
     }
 
     fn wants_output(&self) -> bool {
@@ -464,10 +479,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
             self.print(held);
         }
         for index in 0..2 {
-            let mut rest = Vec::new();
-            let feed = &mut self.voices.of(lane).lines[index];
-            feed.finish(&mut |line| rest.push(line.to_owned()));
-            self.print_output(lane, index, &rest);
+            self.print_output(lane, index, |lines, each| lines.finish(each));
             // Nobody's colours continue in the next step.
             self.voices.of(lane).tidy[index] = Sanitizer::default();
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
 use aye_process::Stream;
-use aye_process::lines::Lines;
+use aye_process::lines::{Lines, Stretch};
 
 use crate::paint::{Paint, Tone, escape_control_line};
 use crate::term;
@@ -72,7 +72,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &cut));
         }
         for line in lines {
-            self.lines(lane, line.stream, |_, each| each(&line.text));
+            self.lines(lane, line.stream, |_, each| each(Stretch::Line(&line.text)));
         }
     }
 
@@ -91,7 +91,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         &mut self,
         lane: usize,
         index: usize,
-        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
+        feed: impl FnOnce(&mut Lines, &mut dyn FnMut(Stretch<'_>)),
     ) {
         let voice = self.voices.of(lane);
         let prefix = match self.verbosity {
@@ -101,10 +101,19 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         let StreamState { lines, tidy, .. } = voice;
         let (text, tidy, color) = (&mut self.text, &mut tidy[index], self.colors[index]);
         text.clear();
-        feed(&mut lines[index], &mut |line| {
-            text.push_str(&prefix);
-            tidy.push_line(text, line, color);
-            text.push('\n');
+        feed(&mut lines[index], &mut |stretch| {
+            let lines = match stretch {
+                Stretch::Plain(lines) if tidy.is_plain() && prefix.is_empty() => {
+                    return text.push_str(lines);
+                }
+                Stretch::Plain(lines) => lines.strip_suffix('\n').unwrap_or(lines),
+                Stretch::Line(line) => line,
+            };
+            for line in lines.split('\n') {
+                text.push_str(&prefix);
+                tidy.push_line(text, line, color);
+                text.push('\n');
+            }
         });
         // A reader that has gone away must not stop the run.
         let _ = match index {
@@ -138,7 +147,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
             self.kept.entry(lane).or_default().push(index_of(stream), bytes);
             return;
         }
-        self.lines(lane, index_of(stream), |lines, each| lines.push(bytes, each));
+        self.lines(lane, index_of(stream), |lines, each| lines.push_stretches(bytes, each));
     }
 
     fn wants_output(&self) -> bool {
@@ -164,7 +173,9 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
             self.take_back();
         }
         for index in 0..2 {
-            self.lines(lane, index, |lines, each| lines.finish(each));
+            self.lines(lane, index, |lines, each| {
+                lines.finish(&mut |line| each(Stretch::Line(line)));
+            });
             // Nobody's colours continue in the next step.
             self.voices.of(lane).tidy[index] = Sanitizer::default();
         }

@@ -2,6 +2,7 @@
 //! move the cursor or hide.
 
 use aye_core::diagnostic::visible;
+use aye_process::lines::is_plain;
 
 use crate::term;
 
@@ -30,8 +31,7 @@ impl Sanitizer {
 
     /// Appends such a line; quick for what is plain ASCII.
     pub(super) fn push_line(&mut self, text: &mut String, line: &str, color: bool) {
-        let is_plain = |byte| byte == b'\t' || (b' '..=b'~').contains(&byte);
-        if self.style.is_empty() && line.bytes().all(is_plain) {
+        if self.is_plain() && is_plain(line.as_bytes()) {
             text.push_str(line);
             return;
         }
@@ -61,6 +61,11 @@ impl Sanitizer {
         }
     }
 
+    /// Whether no colour is in force: plain lines are shown as they are.
+    pub(super) fn is_plain(&self) -> bool {
+        self.style.is_empty()
+    }
+
     /// What an unfinished line looks like so far.
     pub(super) fn pending(&self, line: &str, color: bool) -> String {
         self.clone().line(line, color)
@@ -84,6 +89,12 @@ impl Sanitizer {
 /// on in the next row.
 pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
+    if is_plain(line.as_bytes()) && !line.contains('\t') {
+        return match line {
+            "" => vec![String::new()],
+            line => cut(line, columns).map(str::to_owned).collect(),
+        };
+    }
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut style = String::new();
@@ -124,6 +135,11 @@ pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     }
     rows.push(row);
     rows
+}
+
+/// ASCII text in pieces of so many columns.
+fn cut(text: &str, columns: usize) -> impl Iterator<Item = &str> {
+    (0..text.len()).step_by(columns).map(move |at| &text[at..text.len().min(at + columns)])
 }
 
 /// The columns that a tidy row takes.
