@@ -48,7 +48,7 @@ pub fn escape_control_line(text: &str) -> String {
 /// How many columns a text takes.
 pub fn width(text: &str) -> usize {
     // Most texts are plain; looking that up character by character is slow.
-    match aye_process::lines::is_plain(text.as_bytes()) && !text.contains(['\t', '\n']) {
+    match aye_process::lines::is_printable(text.as_bytes()) {
         true => text.len(),
         false => text.width(),
     }

@@ -92,12 +92,21 @@ impl Lines {
     }
 }
 
-/// Whether these are printable ASCII, tabs and line ends. Without an exit inside of a block, so
-/// that the processor looks at many bytes at once.
+/// Whether these are printable ASCII, tabs and line ends.
 #[must_use]
 pub fn is_plain(bytes: &[u8]) -> bool {
-    let plain = |byte: u8| (b' '..=b'~').contains(&byte) | (byte == b'\t') | (byte == b'\n');
-    bytes.chunks(256).all(|block| block.iter().fold(true, |all, byte| all & plain(*byte)))
+    all(bytes, |byte| (b' '..=b'~').contains(&byte) | (byte == b'\t') | (byte == b'\n'))
+}
+
+/// Whether these are printable ASCII: as many columns as bytes.
+#[must_use]
+pub fn is_printable(bytes: &[u8]) -> bool {
+    all(bytes, |byte| (b' '..=b'~').contains(&byte))
+}
+
+/// Without an exit inside of a block, so that the processor looks at many bytes at once.
+fn all(bytes: &[u8], fits: impl Fn(u8) -> bool) -> bool {
+    bytes.chunks(256).all(|block| block.iter().fold(true, |all, byte| all & fits(*byte)))
 }
 
 #[cfg(test)]

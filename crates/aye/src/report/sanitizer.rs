@@ -2,7 +2,7 @@
 //! move the cursor or hide.
 
 use aye_core::diagnostic::visible;
-use aye_process::lines::is_plain;
+use aye_process::lines::{is_plain, is_printable};
 
 use crate::term;
 
@@ -89,7 +89,7 @@ impl Sanitizer {
 /// on in the next row.
 pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
-    if is_plain(line.as_bytes()) && !line.contains('\t') {
+    if is_printable(line.as_bytes()) {
         return match line {
             "" => vec![String::new()],
             line => cut(line, columns).map(str::to_owned).collect(),
