@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Turns a captured terminal (tmux capture-pane -e -p) on standard input into an SVG.
 
-  tmux capture-pane -e -p | docs/picture.py > FILE.svg
+  tmux capture-pane -e -p | docs/picture.py [COLUMNS ROWS] > FILE.svg
+
+As large as what it shows, or as a terminal of that size.
 """
 import re
 import sys
@@ -14,14 +16,16 @@ lines = [line.rstrip() for line in sys.stdin.read().rstrip("\n").split("\n")]
 while lines and not re.sub(r"\x1b\[[0-9;]*m", "", lines[-1]).strip():
     lines.pop()
 columns = max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines)
-w, h = columns * WIDTH + 2 * PAD, len(lines) * LINE + 2 * PAD + 8
+columns, rows = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (columns, len(lines))
+w, h = columns * WIDTH + 2 * PAD, rows * LINE + 2 * PAD + 8
 
 print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{h}" viewBox="0 0 {w:.0f} {h}">')
 print(f'<rect width="{w:.0f}" height="{h}" rx="8" fill="#1e222a"/>')
 print('<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" '
       'fill="#d7dae0" xml:space="preserve">')
+# tmux says only what changes, also from line to line.
+style = {"color": None, "bold": False, "dim": False}
 for row, line in enumerate(lines):
-    style = {"color": None, "bold": False, "dim": False}
     x, spans = 0, []
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         codes = re.fullmatch(r"\x1b\[([0-9;]*)m", part)

@@ -1,6 +1,6 @@
 // The moving picture of the README: a run on a terminal whose question is answered on a phone.
 // `node crates/aye/tests/page/demo.mjs docs/demo.gif`, with the variables that `tests/it/page.rs` sets;
-// it needs tmux, rsvg-convert and ImageMagick. Not a test; look at what it makes.
+// it needs tmux, rsvg-convert and ImageMagick. The project is in `/srv/shop` while it runs. Not a test; look at what it makes.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -35,6 +35,7 @@ outputs:
 `,
 };
 
+const SIZE = ["88", "18"];
 const frames = mkdtempSync(path.join(tmpdir(), "aye-demo-"));
 const delays = [];
 const tmux = (...args) => execFileSync("tmux", ["-L", "aye-demo", ...args], { encoding: "utf8" });
@@ -42,14 +43,12 @@ const tmux = (...args) => execFileSync("tmux", ["-L", "aye-demo", ...args], { en
 /** One picture: the terminal on the left, the phone on the right. */
 async function frame(page, delay) {
   const name = path.join(frames, `${String(delays.length).padStart(2, "0")}`);
-  const pane = tmux("capture-pane", "-e", "-p").replace(/\n+$/, "\n");
-  const rows = pane.split("\n").length;
-  const svg = execFileSync("python3", ["docs/picture.py"], { input: pane + "\n".repeat(Math.max(0, 21 - rows)) });
+  const svg = execFileSync("python3", ["docs/picture.py", ...SIZE], { input: tmux("capture-pane", "-e", "-p") });
   writeFileSync(`${name}.svg`, svg);
   execFileSync("rsvg-convert", ["-h", "560", "-o", `${name}-left.png`, `${name}.svg`]);
   await page.screenshot({ path: `${name}-right.png` });
   execFileSync("convert", ["-size", "1180x640", "xc:#f6f7f9",
-    "(", `${name}-left.png`, "-resize", "820x560", ")", "-gravity", "northwest", "-geometry", "+20+17", "-composite",
+    "(", `${name}-left.png`, "-resize", "820x560", ")", "-gravity", "west", "-geometry", "+20+0", "-composite",
     "(", `${name}-right.png`, "-resize", "280x606", "-bordercolor", "#30343c", "-border", "6", ")", "-gravity", "east", "-geometry", "+24+0", "-composite",
     "+dither", "-colors", "96", `${name}.gif`]);
   delays.push(delay);
@@ -58,7 +57,7 @@ async function frame(page, delay) {
 await test(SKILLS, async (here) => {
   const page = await here.person("ann", { size: "phone" });
   await page.getByText("Inbox").first().waitFor();
-  tmux("new-session", "-d", "-x", "88", "-y", "21", "-c", here.project, "-e", `AYE_HOME=${here.home}`, "env", "PS1=$ ", "sh");
+  tmux("new-session", "-d", "-x", SIZE[0], "-y", SIZE[1], "-c", here.project, "-e", `AYE_HOME=${here.home}`, "env", "PS1=$ ", "sh");
   try {
     tmux("send-keys", `alias aye=${process.env.AYE_TEST_PROGRAM}; clear`, "Enter");
     await page.waitForTimeout(500);
@@ -72,7 +71,7 @@ await test(SKILLS, async (here) => {
     await proceed.waitFor();
     await page.waitForTimeout(500);
     await frame(page, 350);
-    await proceed.scrollIntoViewIfNeeded();
+    await page.getByLabel("Reason").fill("the canary is fine");
     await page.waitForTimeout(200);
     await frame(page, 250);
     await proceed.click();
@@ -83,4 +82,4 @@ await test(SKILLS, async (here) => {
   }
   const pictures = delays.flatMap((delay, number) => ["-delay", String(delay), path.join(frames, `${String(number).padStart(2, "0")}.gif`)]);
   execFileSync("convert", ["-loop", "0", ...pictures, "-layers", "Optimize", process.argv[2]]);
-});
+}, {}, "/srv/shop");

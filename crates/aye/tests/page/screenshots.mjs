@@ -90,11 +90,17 @@ const FILES = {
 
 const folder = process.argv[2];
 
+/** The header stays where it is, and would lie over what was scrolled. */
+async function top(page) {
+  await page.evaluate(() => scrollTo(0, 0));
+}
+
 /** As high as what it shows: no card is cut. */
 async function shot(page, name, { width } = {}) {
   if (width) await page.setViewportSize({ width, height: 480 });
   await loaded(page);
   await settled(page);
+  await top(page);
   // Fonts, and the last frame.
   await page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))));
   await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
@@ -185,11 +191,12 @@ await test(SKILLS, async (here) => {
   await batch.getByRole("button", { name: "Select all 3" }).click();
   await loaded(ann);
   await ann.setViewportSize({ width: 1100, height: 900 });
-  // The header stays where it is, and would lie over what was scrolled.
-  await ann.evaluate(() => scrollTo(0, 0));
+  await top(ann);
   await batch.screenshot({ path: path.join(folder, "together.png") });
   await settled(ann);
   await batch.getByRole("button", { name: "(3)" }).first().click();
+  // Each answer moves the list: a click between two of them is not taken.
+  await until(async () => (await ann.locator(".card.done", { hasText: "New certificate" }).count()) === 3, "all three are answered");
   await settled(ann);
   await card(ann, "Production release").locator("[data-choice=proceed]").click();
   const decided = ann.locator(".card.done", { hasText: "Production release" });

@@ -27,7 +27,7 @@ export function skillsView(host) {
 
 function line(one) {
   const asks = one.steps.filter((step) => step.asks).length;
-  const about = [one.description, `${plural(one.steps.length, "step")}${asks ? `, ${asks} of them ${asks === 1 ? "asks" : "ask"}` : ""}`, one.file, one.trusted ? "" : "its project is not trusted"].filter(Boolean).map(plain).join(" · ");
+  const about = [one.description, `${plural(one.steps.length, "step")}${asks ? `, ${plural(asks, "question")}` : ""}`, one.file, one.trusted ? "" : "its project is not trusted"].filter(Boolean).map(plain).join(" · ");
   return html`<li><a class="item" href="#/skills/${encodeURIComponent(one.skill)}?${new URLSearchParams({ project: one.project })}"><span class="sign ${one.errors ? "bad" : "soft"}" aria-hidden="true">${one.errors ? "✗" : "▸"}</span>
     <span class="name">${visible(one.skill)}</span><span class="when">${one.errors ? html`<span class="bad">${plural(one.errors, "error")}</span>` : ""}</span><span class="about">${about}</span></a></li>`;
 }
