@@ -23,7 +23,7 @@ const KEYS = [
 
 // A question that is answered within this time, as memory does it, is not worth a sound.
 const MOMENT = 300;
-// Who pauses for so long has noticed that the field is gone.
+// Who pauses for so long does something else: after `g`, or when a field that was written in is gone.
 const PAUSE = 1500;
 // What moves so soon after a click or key moved because of it.
 const OWN = 500;
@@ -35,7 +35,7 @@ export class App {
   #who;
   #drawing = false;
   #toast = null;
-  #prefix = false;
+  #prefix = -Infinity;
   #help = false;
   #signedOut;
   #wanted = new Set();
@@ -365,8 +365,8 @@ export class App {
     }
     if (field) this.#typed = { field, card: field.closest(".card")?.id, at: performance.now() };
     if (field || this.#isTyping(event) || (this.#help && event.key !== "?")) return;
-    const prefix = this.#prefix;
-    this.#prefix = false;
+    const prefix = performance.now() - this.#prefix < PAUSE;
+    this.#prefix = -Infinity;
     if (prefix) {
       const place = this.#places.find(([name]) => name[0] === event.key);
       if (place) this.host.go(place[0]);
@@ -375,7 +375,7 @@ export class App {
     const card = document.activeElement?.closest?.(".card");
     switch (event.key) {
       case "g":
-        this.#prefix = true;
+        this.#prefix = performance.now();
         break;
       case "?":
         this.#toggleHelp();
