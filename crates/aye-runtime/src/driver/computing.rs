@@ -57,7 +57,30 @@ struct Channel {
     write: Arc<OwnedFd>,
 }
 
+/// How a thread reports what it has computed.
+struct Reporter {
+    send: Sender<Computed>,
+    wake: Arc<OwnedFd>,
+}
+
+impl Reporter {
+    fn report(self, computed: Computed) {
+        // Nobody listens any more once the run is over.
+        if self.send.send(computed).is_ok() {
+            let _ = rustix::io::write(&*self.wake, b"!");
+        }
+    }
+}
+
 impl Computing {
+    /// One more computes, and reports so.
+    fn begin(&mut self) -> io::Result<Reporter> {
+        let Channel { send, write, .. } = self.channel()?;
+        let reporter = Reporter { send: send.clone(), wake: Arc::clone(write) };
+        self.running += 1;
+        Ok(reporter)
+    }
+
     /// How many compute; each takes a slot.
     pub(super) fn running(&self) -> usize {
         self.running
@@ -132,8 +155,7 @@ impl Driver<'_> {
         let mut limits = Limits::default();
         limits.time = timeout.map_or(limits.time, |timeout| timeout.min(limits.time));
         let cancelled = Arc::new(AtomicBool::new(false));
-        let channel = self.computing.channel().map_err(Error::Output)?;
-        let (send, wake) = (channel.send.clone(), Arc::clone(&channel.write));
+        let reporter = self.computing.begin().map_err(Error::Output)?;
         let told = Arc::clone(&cancelled);
         let view = View::new(Arc::clone(&self.parts.memory), self.parts.clock.now());
         std::thread::spawn(move || {
@@ -144,13 +166,8 @@ impl Driver<'_> {
             let view = Box::new(view);
             let told = host.emitted.iter().map(|(name, data)| format!("{name}: {data}"));
             let lines = host.lines.iter().cloned().chain(told).collect();
-            let computed = Computed { lane: id, execution, result, proposal, lines, view };
-            // Nobody listens any more once the run is over.
-            if send.send(computed).is_ok() {
-                let _ = rustix::io::write(&*wake, b"!");
-            }
+            reporter.report(Computed { lane: id, execution, result, proposal, lines, view });
         });
-        self.computing.running += 1;
         self.mail.start_waiting(Instant::now());
         self.lane_mut(id).work = Work::Compute { execution, since: Instant::now(), cancelled };
         Ok(())
@@ -312,5 +329,96 @@ pub(super) fn failed_block(error: &ComputeError, proposal: Option<Box<Proposal>>
         message: message.trim_end().to_owned(),
         hint: error.hint.as_deref().map(str::to_owned),
         proposal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_core::span::Span;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use crate::memory::{InMemoryDocuments, Memory};
+
+    use super::*;
+
+    fn computed(execution: u32) -> Computed {
+        let memory = Arc::new(Memory::over(None, Arc::new(InMemoryDocuments::default())));
+        let view = Box::new(View::new(memory, jiff::Timestamp::UNIX_EPOCH));
+        let result = Ok(Value::from(execution));
+        Computed { lane: 1, execution, result, proposal: None, lines: Vec::new(), view }
+    }
+
+    fn is_ready(computing: &Computing) -> bool {
+        let fd = computing.fd().expect("a descriptor");
+        poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&Timespec::default()))
+            .is_ok_and(|ready| ready > 0)
+    }
+
+    #[test]
+    fn what_threads_report_wakes_the_driver_and_frees_a_slot() {
+        let mut computing = Computing::default();
+        assert!(computing.fd().is_none() && computing.next().is_none());
+        let [one, two] = [(); 2].map(|()| computing.begin().expect("begun"));
+        assert!(computing.running() == 2 && !is_ready(&computing));
+        assert!(computing.next().is_none(), "nothing is computed yet");
+        std::thread::spawn(|| two.report(computed(2))).join().expect("reported");
+        assert!(is_ready(&computing));
+        assert_eq!(computing.next().map(|done| done.execution), Some(2));
+        assert!(computing.running() == 1 && !is_ready(&computing));
+        one.report(computed(1));
+        assert_eq!(computing.next().map(|done| done.execution), Some(1));
+        assert!(computing.next().is_none() && computing.running() == 0);
+    }
+
+    #[test]
+    fn a_bell_that_rings_twice_is_read_once_and_nothing_is_lost() {
+        let mut computing = Computing::default();
+        for execution in 1..=3 {
+            computing.begin().expect("begun").report(computed(execution));
+        }
+        let all: Vec<u32> =
+            std::iter::from_fn(|| computing.next()).map(|done| done.execution).collect();
+        assert_eq!(all, [1, 2, 3]);
+        assert!(!is_ready(&computing));
+    }
+
+    #[test]
+    fn a_thread_that_ends_after_the_run_reports_to_nobody() {
+        let mut computing = Computing::default();
+        let late = computing.begin().expect("begun");
+        drop(computing);
+        late.report(computed(1));
+    }
+
+    #[test]
+    fn code_begins_where_its_first_line_stands() {
+        let code_in = |text: &str, written: &str, code: &str| {
+            let start = text.find(written).expect("it is there");
+            let span = Span { start, end: start + written.len() };
+            line_of(text, &Template::new(code.to_owned(), span))
+        };
+        let block = "steps:\n  - compute: |\n\n      a = 1\n      result = a\n";
+        assert_eq!(code_in(block, "a = 1\n", "\na = 1\nresult = a\n"), (3, false));
+        // In quotes, its lines are not lines of the file.
+        let quoted = "steps:\n  - compute: \"a = 1\\nresult = a\"\n";
+        assert_eq!(code_in(quoted, "\"a = 1\\nresult = a\"", "a = 1\nresult = a"), (2, true));
+        // A text that is not there any more.
+        let gone = Template::new("a".to_owned(), Span { start: 70, end: 71 });
+        assert_eq!(line_of("", &gone), (1, true));
+    }
+
+    #[test]
+    fn the_hint_of_a_block_that_failed_is_said_apart() {
+        let error = ComputeError {
+            kind: "KeyError".to_owned(),
+            message: "'tag'".to_owned(),
+            hint: Some("write `get`".into()),
+            ..ComputeError::default()
+        };
+        let End::Failed { code, message, hint, proposal } = failed_block(&error, None) else {
+            panic!("not a failure");
+        };
+        assert_eq!((code, message.as_str()), (ErrorCode::Compute, "KeyError: 'tag'"));
+        assert_eq!((hint.as_deref(), proposal), (Some("write `get`"), None));
     }
 }
