@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -45,6 +46,25 @@ fn respond(place: &Place, id: &str, body: &str) {
     let folder = folder(place, "responses");
     std::fs::write(folder.join(format!(".{id}.tmp")), body).unwrap();
     std::fs::rename(folder.join(format!(".{id}.tmp")), folder.join(format!("{id}.json"))).unwrap();
+}
+
+/// Waits until an answer was looked at and not taken: its file is gone.
+fn refused(place: &Place, id: &str) {
+    let folder = folder(place, "responses");
+    let names = [format!("{id}.json"), format!(".{id}.taken")];
+    until("the answer is refused", || names.iter().all(|name| !folder.join(name).exists()));
+}
+
+/// Waits until every file that is there was looked at: stale ones that come later are
+/// removed, the second by another look than the first.
+fn looked_at(place: &Place) {
+    for name in ["first.json", "second.json"] {
+        let (new, stale) = (place.path().join(name), folder(place, "responses").join(name));
+        let file = std::fs::File::create(&new).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(600)).unwrap();
+        std::fs::rename(&new, &stale).unwrap();
+        until("the files are looked at", || !stale.exists());
+    }
 }
 
 #[test]
@@ -100,11 +120,10 @@ fn half_written_forged_and_odd_files_answer_nothing() {
     // A pipe holds nobody up.
     let pipe = responses.join(format!("{}.json", "2".repeat(64)));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Not an option, and an option that is none.
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    looked_at(&place);
     assert_eq!(place.status(), "waiting");
     respond(&place, &id, "{\"choice\": \"abort\"}");
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    refused(&place, &id);
     assert_eq!(place.status(), "waiting", "what is not an option answers nothing");
     // The rest of the file comes, and it counts.
     respond(&place, &id, "{\"choice\": \"cancel\"}");
@@ -136,8 +155,9 @@ fn what_wants_a_person_cannot_be_answered_by_a_file() {
         place.aye(&["run", "gate", "--detach"]).ok();
         let asked = request(&place);
         assert_eq!(asked["choices"], json!([]), "{guard}");
-        respond(&place, asked["id"].as_str().unwrap(), "{\"choice\": \"proceed\"}");
-        std::thread::sleep(std::time::Duration::from_millis(1_200));
+        let id = asked["id"].as_str().unwrap();
+        respond(&place, id, "{\"choice\": \"proceed\"}");
+        refused(&place, id);
         assert_eq!(place.status(), "waiting", "{guard}");
         place.aye(&["cancel", "last"]).ok();
     }

@@ -1,7 +1,6 @@
 //! Runs whose driver died.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -25,6 +24,16 @@ fn driver(server: &Served, run: &str, before: Option<i32>) -> i32 {
 
 fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+/// Kills the driver of a run twice, and waits each time until the server has taken it up.
+/// What the server found with it the first time, it has then looked at to the end.
+fn taken_up_twice(server: &Served, run: &str) {
+    let mut pid = driver(server, run, None);
+    for _ in 0..2 {
+        kill(pid);
+        pid = driver(server, run, Some(pid));
+    }
 }
 
 /// A detached run has the environment of its caller; one that the server starts, the server's.
@@ -53,13 +62,12 @@ fn a_run_whose_driver_died_is_taken_up_three_times() {
         pid = driver(&server, &run, Some(pid));
     }
     kill(pid);
+    let is_driven = || server.get(&format!("/api/v1/runs/{run}")).ok()["driven"] == true;
+    until("it is not driven", || !is_driven());
     // Another one is taken up meanwhile, this one is not.
     let other = server.start_skill("go");
-    let first = driver(&server, &other, None);
-    kill(first);
-    driver(&server, &other, Some(first));
-    std::thread::sleep(Duration::from_secs(3));
-    assert_eq!(server.get(&format!("/api/v1/runs/{run}")).ok()["driven"], false);
+    taken_up_twice(&server, &other);
+    assert!(!is_driven());
     // Someone who resumes it takes care of it: from then on it counts anew.
     server.aye(&["resume", &run, "--detach"]).ok();
     let resumed = driver(&server, &run, Some(pid));
@@ -253,13 +261,12 @@ steps: [ { name: wait, shell: 'touch began; sleep 1000', idempotent: true } ]";
     child.kill().unwrap();
     child.wait().unwrap();
     let own = server.last();
+    let is_driven = || server.get(&format!("/api/v1/runs/{own}")).ok()["driven"] == true;
+    until("it is not driven", || !is_driven());
     // Of what is detached by a person, the server takes care.
     let detached = server.aye(&["run", "go", "--detach", "-q"]).ok().stdout.trim().to_owned();
-    let first = driver(&server, &detached, None);
-    kill(first);
-    driver(&server, &detached, Some(first));
-    std::thread::sleep(Duration::from_secs(3));
-    assert_eq!(server.get(&format!("/api/v1/runs/{own}")).ok()["driven"], false);
+    taken_up_twice(&server, &detached);
+    assert!(!is_driven());
 }
 
 /// Nothing of a project continues once its trust was withdrawn; the answer is recorded.
