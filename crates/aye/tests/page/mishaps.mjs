@@ -102,6 +102,7 @@ await test(SKILLS, async (here) => {
 
   // A browser whose clock is an hour ahead shows the time that is left.
   const ahead = await here.open(await link());
+  await card(ahead, "web-3").waitFor();
   await ahead.addInitScript(() => {
     const now = Date.now.bind(Date);
     Date.now = () => now() + 3_600_000;
@@ -137,8 +138,11 @@ await test(SKILLS, async (here) => {
 
   // Words without an end do not make the page wider than the screen.
   const endless = await here.start(`endless-${"n".repeat(50)}`);
+  // Nor does a letter with marks that have no end, which no line breaks.
+  await here.start("restart", { host: `Z${"\u0300\u20dd".repeat(100)}` });
   const narrow = await here.open(await link(), { size: "phone" });
   await narrow.getByText(LONG).first().waitFor();
+  await narrow.locator(".card[data-question]", { hasText: "Restart Z" }).waitFor();
   for (const width of [320, 390, 900, 1280]) {
     await narrow.setViewportSize({ width, height: 800 });
     for (const view of ["inbox", "runs", `runs/${endless}`, "skills", `skills/endless-${"n".repeat(50)}`]) {
