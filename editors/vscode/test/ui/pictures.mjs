@@ -1,5 +1,5 @@
 // Pictures of every view, for the docs: `node test/ui/pictures.mjs ../../docs/editor`, with the variables of
-// `crates/aye/tests/it/editor.rs`. Not a test; look at what it makes.
+// `crates/aye/tests/it/editor.rs`. Not a test; look at what it makes, and make it small (`pngquant --nofs`).
 
 import path from "node:path";
 import { test, totp } from "./harness.mjs";
@@ -124,6 +124,9 @@ const size = { width: 1200, height: 760 };
 /** Takes pictures of a window. */
 const camera = (page, step) => async (name) => {
   await page.mouse.move(600, 5);
+  // A click on a link may have moved the text of its notification.
+  await page.locator(".notifications-toasts").evaluateAll((all) => all.flatMap((one) => [...one.querySelectorAll("*")]).forEach((one) => (one.scrollLeft = 0)));
+  await page.getByText("Activating Extensions...").waitFor({ state: "detached" });
   await page.waitForTimeout(700);
   await page.screenshot({ path: path.join(folder, `${name}.png`) });
   step(name);
@@ -167,7 +170,7 @@ await test(SKILLS, async (here, host, step) => {
   await window.panel.locator(".graph .asking").waitFor();
   await page.waitForTimeout(500);
   await shot("run");
-  await window.panel.locator(".graph").evaluate((graph) => graph.scrollIntoView({ block: "start" }));
+  await window.panel.locator(".graph").evaluate((graph) => graph.scrollIntoView({ block: "center" }));
   await shot("flow");
   await window.panel.getByRole("link", { name: /Inbox/ }).click();
   await window.panel.locator(".card[data-question]").waitFor();
@@ -207,6 +210,9 @@ await test(SKILLS, async (here, host, step) => {
   await window.at(8, 1);
   await page.keyboard.type("    ");
   await window.keys("Control+Space", page.locator(".suggest-widget.visible .monaco-list-row.focused"));
+  // Pressed again, the key shows what there is to say of the first line, beside the list.
+  if (await page.locator(".suggest-details").isVisible()) await page.keyboard.press("Control+Space");
+  await page.locator(".suggest-details").waitFor({ state: "hidden" });
   await shot("completion");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+s");
