@@ -9,7 +9,7 @@ import { plain } from "aye-page/words.js";
 import { brief, makeRoom, turn } from "./notices";
 import { ApiError } from "./client";
 import type { Option, Question } from "./model";
-import { about, adviceText, answerForm, commits, dialogText, elapsed, formOf, knownText, leadWords, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, placeOf, rememberChoices, roughTimeLeft, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, withoutLinks, type RememberChoice } from "./question";
+import { about, adviceText, answerForm, brokenLinks, commits, dialogText, elapsed, formOf, knownText, leadWords, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, placeOf, rememberChoices, roughTimeLeft, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, withoutIcons, withoutLinks, type RememberChoice } from "./question";
 import type { Session } from "./session";
 
 // More would cover the editor; the others are in the inbox.
@@ -21,6 +21,9 @@ const MESSAGE = 980;
 const LINKS = 500;
 // How many characters of advice are shown where there is little room, and where there is more.
 const ADVICE = { short: 160, long: 500 };
+// Milliseconds after which the keyboard is asked for again for a field.
+const REGAINED = 400;
+
 // A line of the list of options.
 interface Choice extends vscode.QuickPickItem {
   option?: Option;
@@ -105,8 +108,8 @@ export class Asker implements vscode.Disposable {
 
   async #which(open: Question[]): Promise<Question | undefined> {
     const items = open.map((question) => {
-      const [label, detail] = [nameOf(question), plain(question.message).replace(/\s+/g, " ").trim()];
-      return { label, description: placeOf(question), ...(detail === label ? {} : { detail }), question };
+      const [label, detail] = [nameOf(question), plain(question.message).replace(/\s+/g, " ").trim()].map(withoutIcons) as [string, string];
+      return { label, description: withoutIcons(placeOf(question)), ...(detail === label ? {} : { detail }), question };
     });
     const chosen = await vscode.window.showQuickPick(items, { title: "Aye: which question?", matchOnDescription: true, matchOnDetail: true });
     return chosen?.question;
@@ -217,11 +220,11 @@ export class Asker implements vscode.Disposable {
   #linesBeside(question: Question): Choice[] {
     const line = (label: string, detail = ""): Choice => ({ label, ...(detail ? { detail } : {}), does: "panel", alwaysShow: true });
     const named = (icon: string, text: string): Choice[] => {
-      const [label = "", ...rest] = text.split(": ");
+      const [label = "", ...rest] = withoutIcons(text).split(": ");
       return text ? [line(`$(${icon}) ${label}`, rest.join(": "))] : [];
     };
     return [
-      ...rulesOf(question).map((rule) => line(`$(organization) ${rule}`)),
+      ...rulesOf(question).map((rule) => line(`$(organization) ${withoutIcons(rule)}`)),
       ...named("book", this.#known(question, ADVICE.long)), ...named("comment-discussion", adviceText(this.#advised(question), ADVICE.long)),
     ];
   }
@@ -245,12 +248,12 @@ export class Asker implements vscode.Disposable {
       // Enter takes the first line.
       ...(question.destructive ? [{ label: "$(clock) Decide later" }] : []),
       ...(question.options ?? []).map((option): Choice => ({
-        label: plain(option.label), description: arrow(leadWords(question, option)), option,
-        ...(option.description ? { detail: plain(option.description) } : {}),
+        label: withoutIcons(plain(option.label)), description: arrow(leadWords(question, option)), option,
+        ...(option.description ? { detail: withoutIcons(plain(option.description)) } : {}),
       })),
       { label: "", kind: vscode.QuickPickItemKind.Separator },
       ...this.#linesBeside(question),
-      { label: "$(comment) Give a reason…", description: draft.reason ? `“${plain(draft.reason)}”` : "kept in the record", does: "reason", alwaysShow: true },
+      { label: "$(comment) Give a reason…", description: draft.reason ? `“${withoutIcons(plain(draft.reason))}”` : "kept in the record", does: "reason", alwaysShow: true },
       { label: "$(open-preview) Show everything in the Command Center", does: "panel", alwaysShow: true },
     ], plain(question.message).replace(/\s+/g, " "));
     if (!chosen) return;
@@ -269,7 +272,7 @@ export class Asker implements vscode.Disposable {
     if (options.length > 0) {
       const chosen = await this.#pick<Choice>(question, [
         { label: "$(edit) Write an answer…", does: "write" },
-        ...options.map((option): Choice => ({ label: plain(option.label), description: arrow(leadWords(question, option)), option })),
+        ...options.map((option): Choice => ({ label: withoutIcons(plain(option.label)), description: arrow(leadWords(question, option)), option })),
         ...this.#linesBeside(question),
       ], plain(question.message).replace(/\s+/g, " "));
       if (!chosen) return;
@@ -314,7 +317,7 @@ export class Asker implements vscode.Disposable {
       }
     }
     if (question.remember) {
-      const lines = mayDiffer(question).map((label) => ({ label: `$(info) ${label}`, alwaysShow: true }));
+      const lines = mayDiffer(question).map((label) => ({ label: `$(info) ${withoutIcons(label)}`, alwaysShow: true }));
       const chosen = await this.#pick<vscode.QuickPickItem & Partial<RememberChoice>>(question, [...rememberChoices(question), ...lines], "Remember this answer? Esc sends nothing.");
       if (chosen?.scope === undefined) return;
       if (chosen.scope) more.remember = chosen.scope;
@@ -331,7 +334,7 @@ export class Asker implements vscode.Disposable {
       // Others decide it: that is said.
       if (missing > 0) this.#session.answeredHere.delete(question.id);
       const what = question.secret ? "answered" : `“${plain(option.label)}”`;
-      vscode.window.setStatusBarMessage(`$(check) ${about(question)} ${what}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
+      vscode.window.setStatusBarMessage(`$(check) ${withoutIcons(`${about(question)} ${what}`)}${missing > 0 ? `, ${missing} more must agree` : ""}`, 5000);
       const waits = notResumed(result);
       if (waits) void brief(waits, SAID);
     } catch (error) {
@@ -344,7 +347,10 @@ export class Asker implements vscode.Disposable {
         return;
       }
       const again = await vscode.window.showErrorMessage(withoutLinks(words), "Answer again");
-      if (again && now) await this.#engage(now, () => this.#ask(now, draft, question.digest));
+      const latest = this.#session.store.questions.get(question.id);
+      if (!again || !latest) return;
+      if (latest.state === "open") await this.#engage(latest, () => this.#ask(latest, draft, question.digest));
+      else void brief(outcome(latest), SAID);
     }
   }
 
@@ -361,18 +367,21 @@ export class Asker implements vscode.Disposable {
   /** A field that counts down, and closes when the question is decided. */
   #input(question: Question, about: { prompt: string; placeholder?: string; value?: string; password?: boolean; check?(text: string): string | null }): Promise<string | undefined> {
     const box = vscode.window.createInputBox();
-    box.prompt = withoutLinks(about.prompt);
+    box.prompt = withoutIcons(withoutLinks(about.prompt));
     box.value = about.value ?? "";
     box.password = about.password ?? false;
     if (about.placeholder) box.placeholder = about.placeholder;
     box.buttons = [{ iconPath: new vscode.ThemeIcon("check"), tooltip: "OK" }];
+    // A panel takes the keyboard back some time after a dialog in front of it has closed.
+    const focus = setTimeout(() => void vscode.commands.executeCommand("workbench.action.focusQuickOpen"), REGAINED);
+    box.onDidHide(() => clearTimeout(focus));
     box.onDidChangeValue(() => {
       box.validationMessage = undefined;
     });
     return this.#run(question, box, () => {
       const problem = about.check?.(box.value) ?? null;
       if (problem === null) return box.value;
-      box.validationMessage = problem;
+      box.validationMessage = withoutIcons(brokenLinks(problem));
       return undefined;
     });
   }
@@ -391,7 +400,8 @@ export class Asker implements vscode.Disposable {
         const value = read();
         if (value === undefined) return;
         resolve(value);
-        input.hide();
+        // What comes next takes its place: between the two, a panel would get the keyboard.
+        setTimeout(() => input.hide(), 0);
       };
       input.onDidAccept(accept);
       // A field has one button, which does as Enter does.
@@ -521,7 +531,7 @@ export class Asker implements vscode.Disposable {
 }
 
 function arrow(words: string): string {
-  return words && `→ ${words}`;
+  return words && `→ ${withoutIcons(words)}`;
 }
 
 function firstLine(question: Question): string {

@@ -30,6 +30,7 @@ declare module "aye-page/words.js" {
   export function recalled(question: { step: string }, run: { memory: { step?: string; learned: boolean; kind: string; message: string }[] } | null): { label: string; text: string }[];
   export function rememberScopes(question: { remember?: boolean; purpose?: string; any?: string[] }): { scope: "error" | "step" | "skill" | "always"; label: string; what: string; same: string; covers: string }[];
   export function plain(text: unknown): string;
+  export function isShortened(text: string): boolean;
   export function ownTitle(question: { title?: string; kind?: string; purpose?: string; step?: string }): string;
   export function heading(question: { title?: string; kind?: string; purpose?: string; step?: string; message?: string }): string;
   export function duration(ms: number | null | undefined): string;

@@ -1,6 +1,6 @@
 // Where a run stands, in words: pure.
 
-import { plain, plural } from "aye-page/words.js";
+import { ago, plain, plural } from "aye-page/words.js";
 import type { RunRow, RunState, StepState } from "./model";
 
 /** `release 3/9`: the step a run is at. Without the list of its steps, only its name. */
@@ -8,6 +8,18 @@ export function progressOf(row: Pick<RunRow, "skill" | "step">, run: RunState | 
   const names = run ? [...run.steps.keys()] : [];
   const at = row.step === null ? -1 : names.indexOf(row.step);
   return at < 0 ? plain(row.skill) : `${plain(row.skill)} ${at + 1}/${names.length}`;
+}
+
+/** `release failed at ship: exit code 1`: the step once, although the message names it too. */
+export function failureOf(skill: string, step: unknown, message: unknown): string {
+  const line = plain(message).split("\n")[0]?.replace(`step \`${plain(step)}\`: `, "") ?? "";
+  return `${skill} failed${step ? ` at ${plain(step)}` : ""}${line ? `: ${line.length > 200 ? `${line.slice(0, 199)}…` : line}` : ""}`;
+}
+
+/** How long ago a run began, in whole minutes: what is not drawn again every second is not counted in seconds. */
+export function since(started: string, now: number): string {
+  const minutes = Math.floor((now - Date.parse(started)) / 60_000);
+  return minutes < 1 ? "just now" : minutes < 90 ? `${minutes}m ago` : ago(started, now);
 }
 
 /** What there is to say of a step beside its state: attempts, repairs, memory. */

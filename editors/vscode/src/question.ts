@@ -1,6 +1,6 @@
 // How a question is put to a person, in words: pure, so that it can be tested without an editor.
 
-import { countdown, heading, ownTitle, plain, recalled, rememberScopes } from "aye-page/words.js";
+import { countdown, heading, isShortened, ownTitle, plain, recalled, rememberScopes } from "aye-page/words.js";
 import type { Fact, Lead, Option, Question, RunState } from "./model";
 
 /** How a question is answered here. */
@@ -13,6 +13,8 @@ const MODAL_LINES = 24;
 const BUTTONS = 4;
 // The line above a list.
 const LIST = 70;
+// A character that nobody sees, and that keeps two others apart.
+const JOINER = "\u2060";
 // How many of the last words of assistants are shown.
 const ADVICE = 3;
 
@@ -34,7 +36,7 @@ function startedBy(question: Question): Started[] {
   const all = [...groups.values()].flatMap((facts, at): Started[] => {
     const found = facts.find((fact) => fact.kind === "command" || fact.kind === "code");
     const command = at === 0 && question.follows && found?.kind !== "code" ? question.follows : found?.value;
-    return command === undefined || command === null ? [] : [{ command, facts, cut: found?.digest ?? null }];
+    return command === undefined || command === null ? [] : [{ command, facts, cut: (isShortened(command) && found?.digest) || null }];
   });
   return all.length === 0 && question.follows ? [{ command: question.follows, facts: question.facts ?? [], cut: null }] : all;
 }
@@ -44,7 +46,7 @@ export function wholeText(question: Question): string {
   const lines = [plain(question.message)];
   for (const change of question.changed ?? []) lines.push(`Changed: ${plain(change.what)}${change.before === undefined ? "" : `\n- ${plain(change.before)}\n+ ${plain(change.after)}`}`);
   const started = startedBy(question);
-  for (const one of started) lines.push([where(question, one.facts, started.length > 1), plain(one.command), one.cut ? `shortened; sha256 of all of it: ${one.cut}` : ""].filter(Boolean).join("\n"));
+  for (const one of started) lines.push([`${where(question, one.facts, started.length > 1)}:`, plain(one.command), one.cut ? `shortened; sha256 of all of it: ${one.cut}` : ""].filter(Boolean).join("\n"));
   const covered = (question.facts ?? []).filter((fact) => !AROUND.has(fact.kind));
   const words = new Set(covered.map((fact) => `${plain(fact.kind.replaceAll("_", " "))}${fact.name ? ` ${plain(fact.name)}` : ""}: ${plain(fact.value)}`));
   if (words.size) lines.push(`A yes also covers:\n${[...words].join("\n")}`);
@@ -182,8 +184,8 @@ export function answerForm(question: Question): "buttons" | "list" | "text" {
 export function formOf(question: Question): Form {
   const whole = dialogText(question);
   if (whole.length > MODAL || whole.split("\n").length > MODAL_LINES) return "panel";
-  // A script of several lines is not read as one.
-  const isFlat = startedBy(question).every((one) => !one.command.trim().includes("\n"));
+  // A script of several lines is not read as one, and a notification shows brackets as other characters.
+  const isFlat = startedBy(question).every((one) => !/[\n[\]]/.test(one.command.trim()));
   return question.destructive || !isFlat || oneLine(question).length > NOTIFICATION ? "modal" : answerForm(question);
 }
 
@@ -200,6 +202,16 @@ export function showsAll(question: Question): boolean {
  */
 export function withoutLinks(text: string): string {
   return text.replaceAll("[", "\uff3b").replaceAll("]", "\uff3d");
+}
+
+/** The same for a text that nothing of ours follows: it looks as it is. */
+export function brokenLinks(text: string): string {
+  return text.replaceAll("](", `]${JOINER}(`);
+}
+
+/** Text of others in a list or in the status bar, where `$(name)` is a picture: it could pass for one of ours. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll("$(", `$${JOINER}(`);
 }
 
 /** What the person is told whose answer counts while no process drives the run. */

@@ -13,6 +13,8 @@ export const OLDEST = "0.1.0";
 const START_LIMIT = 30_000;
 const LOOK_LIMIT = 5_000;
 const JUST_STARTING = 3_000;
+// What the program says where another one is at it.
+const BUSY = "just starting or stopping";
 
 /** What `serve.json` says. */
 export interface Announcement {
@@ -123,16 +125,16 @@ export async function mustBeRecent({ url, token, pid, ca }: Announcement): Promi
 export async function start(place: Place): Promise<Announcement> {
   await versionOf(place);
   await mkdir(place.home, { recursive: true, mode: 0o700 });
-  let problem = await launch(place, []);
-  // Another window may be just starting it; or its usual port belongs to another program.
-  if (problem !== null) {
-    const found = await look(place.home, JUST_STARTING);
+  const end = Date.now() + START_LIMIT;
+  for (let attempt = 0; ; attempt += 1) {
+    // Its usual port may belong to another program.
+    const problem = await launch(place, attempt === 0 ? [] : ["--listen", "127.0.0.1:0"]);
+    const found = await look(place.home, problem === null ? START_LIMIT : JUST_STARTING);
     if (found) return found;
-    problem = await launch(place, ["--listen", "127.0.0.1:0"]);
+    // Another window may be just starting it, on a machine that is busy.
+    const isBusy = problem?.includes(BUSY) && Date.now() < end;
+    if (problem === null || (attempt > 0 && !isBusy)) throw new ServerProblem("failed", `\`aye serve\` does not start: ${problem ?? "it did not say where it is"}`);
   }
-  const found = await look(place.home, problem === null ? START_LIMIT : JUST_STARTING);
-  if (found) return found;
-  throw new ServerProblem("failed", `\`aye serve\` does not start: ${problem ?? "it did not say where it is"}`);
 }
 
 async function look(home: string, patience: number): Promise<Announcement | null> {

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { plain } from "aye-page/words.js";
 import type { SkillView } from "./model";
-import { withoutLinks } from "./question";
+import { withoutIcons, withoutLinks } from "./question";
 import type { Session } from "./session";
 import type { SkillItem, Skills } from "./trees";
 import type { Toasts } from "./toasts";
@@ -44,7 +44,7 @@ export class Starting implements vscode.Disposable {
   async #choose(title: string): Promise<SkillView | undefined> {
     await this.#skills.load();
     const items = this.#skills.skills.filter((skill) => skill.errors === 0).map((skill) => ({
-      label: plain(skill.skill), description: path.basename(skill.project), detail: plain(skill.description ?? ""), skill,
+      label: withoutIcons(plain(skill.skill)), description: withoutIcons(path.basename(skill.project)), detail: withoutIcons(plain(skill.description ?? "")), skill,
     }));
     return (await vscode.window.showQuickPick(items, { title: `Aye: ${title}`, matchOnDetail: true, matchOnDescription: true }))?.skill;
   }

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { plain, plural } from "aye-page/words.js";
 import { progressOf } from "./progress";
-import { nameOf, timeLeft } from "./question";
+import { nameOf, timeLeft, withoutIcons } from "./question";
 import type { Session } from "./session";
 
 export class StatusBar implements vscode.Disposable {
@@ -46,7 +46,7 @@ export class StatusBar implements vscode.Disposable {
     const parts = [];
     if (open > 0) parts.push(`$(question) ${plural(open, "question")}`);
     if (latest) {
-      const words = progressOf(latest, store.trees.get(latest.run)?.runs.get(latest.run));
+      const words = withoutIcons(progressOf(latest, store.trees.get(latest.run)?.runs.get(latest.run)));
       parts.push(`${open > 0 ? "" : "$(play-circle) "}${words}${running.length > 1 ? ` +${running.length - 1}` : ""}`);
     }
     item.text = parts.length ? parts.join(" · ") : "$(check) Aye";

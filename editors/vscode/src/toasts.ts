@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { duration, plain } from "aye-page/words.js";
 import { brief } from "./notices";
 import type { ServerMessage } from "./model";
+import { failureOf } from "./progress";
 import type { Session } from "./session";
 
 // Seconds: good news is read at a glance.
@@ -52,7 +53,7 @@ export class Toasts implements vscode.Disposable {
         if (toasts.completed) this.#tell("✓", `${skill} completed${took ? ` in ${took}` : ""}`, row.run, "Open");
         break;
       case "skill_failed":
-        if (toasts.failed) this.#tell("✗", `${skill} failed${message.step ? ` at ${plain(message.step)}` : ""}${message.message ? `: ${firstLine(message.message)}` : ""}`, row.run, "Show output", plain(message.step));
+        if (toasts.failed) this.#tell("✗", failureOf(skill, message.step, message.message), row.run, "Show output", plain(message.step));
         break;
       case "auto_heal_completed":
         if (toasts.heals) {
@@ -68,9 +69,4 @@ export class Toasts implements vscode.Disposable {
   #tell(sign: string, text: string, run: string, label: string, step?: string): void {
     void brief(`${sign} ${text}`, sign === "✓" || sign === "▸" ? SHORT : LONG, { label, run: () => void vscode.commands.executeCommand("aye.openRun", run, step) });
   }
-}
-
-function firstLine(text: unknown): string {
-  const line = plain(text).split("\n")[0] ?? "";
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }

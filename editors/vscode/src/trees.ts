@@ -2,9 +2,9 @@
 
 import * as vscode from "vscode";
 import path from "node:path";
-import { ago, duration, plain, plural } from "aye-page/words.js";
+import { duration, plain, plural } from "aye-page/words.js";
 import type { Question, RunRow, RunState, SkillView, StepState } from "./model";
-import { iconOf, marksOf, progressOf } from "./progress";
+import { iconOf, marksOf, progressOf, since } from "./progress";
 import { nameOf, timeLeft, titled } from "./question";
 import type { Session } from "./session";
 
@@ -83,12 +83,27 @@ export type RunItem = { row: RunRow } | { row: RunRow; run: RunState; step: Step
 export class Runs extends Tree<RunItem> {
   #older: RunRow[] = [];
   #loadedFor: string | null = null;
+  // How long ago the runs began, as the tree says it.
+  #drawn = "";
 
   constructor(session: Session) {
     super(session, "aye.runs");
-    this.disposables.push(session.onState(({ connected }) => {
-      if (connected) void this.#load();
-    }));
+    this.disposables.push(
+      session.onState(({ connected }) => {
+        if (connected) void this.#load();
+      }),
+      session.onTick(() => {
+        if (this.view.visible && this.#ages() !== this.#drawn) this.refresh();
+      }),
+    );
+  }
+
+  protected override drawn(): void {
+    this.#drawn = this.#ages();
+  }
+
+  #ages(): string {
+    return this.rows().map((row) => since(row.started, this.session.now())).join();
   }
 
   async #load(): Promise<void> {
@@ -124,7 +139,7 @@ export class Runs extends Tree<RunItem> {
   #run(row: RunRow): vscode.TreeItem {
     const isOver = row.ended !== null;
     const item = new vscode.TreeItem(plain(row.skill), isOver ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.Expanded);
-    const words = isOver ? `${row.status} · ${duration(row.duration_ms)} · ${ago(row.started, this.session.now())}` : `${row.status}${row.step ? ` at ${plain(row.step)}` : ""}`;
+    const words = isOver ? `${row.status} · ${duration(row.duration_ms)} · ${since(row.started, this.session.now())}` : `${row.status}${row.step ? ` at ${plain(row.step)}` : ""}`;
     item.id = `${row.run}${isOver ? "" : "-open"}`;
     item.label = progressOf(isOver ? { ...row, step: null } : row, this.session.store.trees.get(row.run)?.runs.get(row.run));
     item.description = words;

@@ -59,6 +59,22 @@ steps:
   - name: region
     choose: { title: Region, message: Where?, options: [eu-1, eu-2, us-1, us-2, ap-1] }
 `,
+  hostile: `
+name: hostile
+steps:
+  - name: pick
+    choose:
+      title: "$(verified) Approved"
+      message: Which $(verified) one?
+      options:
+        - { label: "$(organization) Two agreed", value: a, description: "$(verified) safe" }
+        - { label: B, value: b }
+        - { label: C, value: c }
+        - { label: D, value: d }
+        - { label: E, value: e }
+  - name: text
+    input: { title: Text, message: "Say $(verified) ok", match: "^ok$|[more](command:evil)" }
+`,
   leads: `
 name: leads
 states:
@@ -531,6 +547,21 @@ await test(SKILLS, async (here, host, step) => {
   assert.equal(await quick.count(), 0, "nothing more is asked");
   assert.deepEqual((await answers(late)).map(({ value, prompter }) => [value, prompter]), [["cancel", "command"]]);
   step("dialog");
+
+  // Texts of a skill are neither pictures nor links of VS Code: they would pass for what we say.
+  const hostile = await here.start("hostile");
+  await window.press("one?", "Answer…", window.titled("Approved ·"));
+  // Some character may stand between the two.
+  await window.option(/\$.?\(organization\) Two agreed/).waitFor();
+  assert.equal(await quick.locator(".codicon-organization, .codicon-verified").count(), 0, "a label is no picture");
+  await window.option(/Two agreed/).click();
+  await window.press("Say $(verified) ok", "Answer…", window.titled("Text ·"));
+  await window.type("Text ·", "no");
+  await quick.getByText("Must match ^ok$|[more]").waitFor();
+  assert.equal(await quick.locator(".quick-input-message a, .codicon-verified").count(), 0, "a pattern is no link");
+  await window.type("Text ·", "ok");
+  await until(async () => (await status(hostile)) === "completed", "the hostile run has completed");
+  step("hostile");
 
   // Answered while no process drives the run: that is recorded, and said with what to do.
   await here.aye("run", "simple", "--no-input").catch(() => {});

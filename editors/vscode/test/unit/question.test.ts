@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Question, RunState, StepState } from "../../src/model";
-import { marksOf, progressOf } from "../../src/progress";
-import { adviceText, answerForm, commits, dialogText, elapsed, formOf, knownText, leadLines, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, rememberChoices, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutLinks } from "../../src/question";
+import { failureOf, marksOf, progressOf, since } from "../../src/progress";
+import { adviceText, answerForm, brokenLinks, commits, dialogText, elapsed, formOf, knownText, leadLines, mayDiffer, misfit, nameOf, notResumed, oneLine, oneLineBelow, outcome, rememberChoices, rulesOf, safeFirst, showsAll, timeLeft, timeUntil, titled, titleOf, wholeText, withoutIcons, withoutLinks } from "../../src/question";
 
 function question(more: Partial<Question> = {}): Question {
   return {
@@ -70,9 +70,11 @@ test("each answer's command is shown", () => {
     kind: "choose", options: MANY,
     facts: ["1", "2"].flatMap((answer) => [{ answer, step: "wipe", kind: "command", value: `rm -rf /srv/${answer}` }, { answer, step: "wipe", kind: "machine", value: "db-1" }, { answer, step: "wipe", kind: "program", value: "/bin/rm" }]),
   }));
-  for (const part of ["“1” runs step wipe on db-1\nrm -rf /srv/1", "“2” runs step wipe on db-1\nrm -rf /srv/2"]) assert.ok(text.includes(part), `${part} in ${text}`);
+  for (const part of ["“1” runs step wipe on db-1:\nrm -rf /srv/1", "“2” runs step wipe on db-1:\nrm -rf /srv/2"]) assert.ok(text.includes(part), `${part} in ${text}`);
   assert.equal(text.split("program: /bin/rm").length, 2, "said once");
-  assert.match(wholeText(question({ facts: [{ kind: "command", value: "echo aaa…", digest: "c0ffee" }] })), /shortened; sha256 of all of it: c0ffee/);
+  const code = (value: string): string => wholeText(question({ facts: [{ kind: "code", value, digest: "c0ffee" }] }));
+  assert.match(code("echo aaa… (the last 900 bytes are not shown)"), /shortened; sha256 of all of it: c0ffee/);
+  assert.doesNotMatch(code("echo aaa"), /shortened/, "a script has a digest although all of it is shown");
 });
 
 const LEADS = [{ answer: "proceed", to: "deploy" }, { answer: "cancel", to: "rollback" }];
@@ -138,7 +140,7 @@ test("the whole text has the command, where it runs, and what a yes covers", () 
       { kind: "command", value: "rm -rf /srv/old" }, { kind: "file", name: "script", value: "/srv/clean.sh" },
     ],
   }));
-  for (const part of ["Now?", "Runs on db-1 in /srv with MODE=fast", "rm -rf /srv/old", "file script: /srv/clean.sh", "not known yet"]) assert.ok(text.includes(part), `${part} in ${text}`);
+  for (const part of ["Now?", "Runs on db-1 in /srv with MODE=fast:\nrm -rf /srv/old", "file script: /srv/clean.sh", "not known yet"]) assert.ok(text.includes(part), `${part} in ${text}`);
   assert.ok(oneLine(question({ follows: "make release" })).includes("make release"));
 });
 
@@ -147,6 +149,9 @@ test("characters that cannot be seen are shown, and texts of a skill are never l
   assert.equal(withoutLinks("[x](command:evil)"), "\uff3bx\uff3d(command:evil)");
   // One that is left open would end in a link of ours.
   assert.doesNotMatch(withoutLinks("[Read more, ](x) \\[ and ![ "), /[[\]]/);
+  assert.doesNotMatch(brokenLinks("^[a-z](command:evil)"), /\]\(/);
+  assert.doesNotMatch(withoutIcons("$(verified) Approved"), /\$\(/);
+  assert.equal(formOf(question({ follows: "[ -f x ] && rm x" })), "modal", "a notification would show other brackets");
 });
 
 test("time", () => {
@@ -199,6 +204,10 @@ test("progress and marks", () => {
   const run = { steps: new Map(["a", "b", "c"].map((name) => [name, step(name)])), memory: [{ step: "b", learned: false, kind: "fix", message: "" }] } as unknown as RunState;
   assert.equal(progressOf({ skill: "release", step: "b" }, run), "release 2/3");
   assert.equal(progressOf({ skill: "release", step: "b" }, null), "release");
+  assert.equal(failureOf("release", "ship", "step `ship`: exit code 1\nmore"), "release failed at ship: exit code 1");
+  assert.equal(failureOf("release", null, null), "release failed");
+  const at = (now: string): string => since("2026-11-18T04:00:00Z", Date.parse(now));
+  assert.deepEqual(["2026-11-18T04:00:59Z", "2026-11-18T04:01:00Z", "2026-11-18T06:00:00Z"].map(at), ["just now", "1m ago", "2h ago"]);
   assert.deepEqual(marksOf(step("b", { attempt: 3, repaired: true }), run), ["2 retries", "healed", "memory read"]);
   assert.deepEqual(marksOf(step("a", { attempt: 2, repaired: true, status: "failed" }), run), ["1 retry"], "a repair that did not help is not one");
 });

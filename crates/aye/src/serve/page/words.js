@@ -8,6 +8,11 @@ export function plain(text) {
   return String(text ?? "").replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 }
 
+/** Whether the core has left out the end of a text, which it says there. A script has a digest although all of it is shown. */
+export function isShortened(text) {
+  return /… \(the last \d+ bytes are not shown\)$/.test(text);
+}
+
 /** `340ms`, `2.3s`, `1m 5s`, `2h 10m`, `3d 4h`, as in the terminal. */
 export function duration(ms) {
   if (ms === undefined || ms === null || Number.isNaN(ms)) return "";

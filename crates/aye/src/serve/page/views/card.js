@@ -3,7 +3,7 @@
 
 import { html } from "../vendor/lit-anser.js";
 import { label } from "../fold.js";
-import { ago, clock, countdown, duration, heading, ownTitle, plain, prose, recalled, value, visible } from "../text.js";
+import { ago, clock, countdown, duration, heading, isShortened, ownTitle, plain, prose, recalled, value, visible } from "../text.js";
 import { difference, unified } from "../diff.js";
 import { actions, hold } from "./answering.js";
 import { SIGNS } from "./signs.js";
@@ -179,11 +179,6 @@ export function commands(question, run) {
     return block(group[0], text, group, isShortened(text) ? command?.digest : null);
   });
   return blocks.some(Boolean) || !question.follows ? blocks : block(null, question.follows, facts);
-}
-
-/** Whether the core has left out the end of a text, which it says there. A script has a digest although all of it is shown. */
-function isShortened(text) {
-  return /… \(the last \d+ bytes are not shown\)$/.test(text);
 }
 
 function block(place, command, facts, cut, verb = "runs") {
