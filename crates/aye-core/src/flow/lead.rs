@@ -9,29 +9,30 @@ use super::route::Route;
 
 impl Flow {
     /// Where each answer to a question of this step leads. What the options of a question
-    /// about a failure do is said of each of them.
-    pub fn leads(&self, node: NodeId, ask: &Ask, purpose: Purpose) -> Vec<Lead> {
+    /// about a failure do is said of each of them. Nothing follows a step that is run
+    /// `alone`.
+    pub fn leads(&self, node: NodeId, ask: &Ask, purpose: Purpose, alone: bool) -> Vec<Lead> {
         if purpose == Purpose::Recover {
             return Vec::new();
         }
         let lead = |choice: &Choice| Lead {
             answer: choice.value.clone(),
-            ..self.lead(node, choice.action, Some(&choice.value), purpose)
+            ..self.lead(node, (choice.action, Some(&choice.value)), purpose, alone)
         };
         ask.options.iter().map(lead).collect()
     }
 
     /// Where a no to the question of this step leads.
     pub fn decline_lead(&self, node: NodeId, purpose: Purpose) -> Lead {
-        self.lead(node, ChoiceAction::Cancel, None, purpose)
+        self.lead(node, (ChoiceAction::Cancel, None), purpose, false)
     }
 
     fn lead(
         &self,
         node: NodeId,
-        action: ChoiceAction,
-        answer: Option<&str>,
+        (action, answer): (ChoiceAction, Option<&str>),
         purpose: Purpose,
+        alone: bool,
     ) -> Lead {
         let step = &self.nodes[node].step;
         let name = &step.name.value;
@@ -44,9 +45,12 @@ impl Flow {
             ChoiceAction::Skip => StepOutcome::Skipped,
             ChoiceAction::Cancel => StepOutcome::Declined { expired: false, by: None },
         };
-        let route = self.route(node, &outcome, answer);
+        let route = match alone {
+            true => Route::alone(&outcome),
+            false => self.route(node, &outcome, answer),
+        };
         // However a step of `finally` ends, the next one follows.
-        let is_finally = node >= self.body().len();
+        let is_finally = node >= self.body().len() && !alone;
         let in_order = matches!(self.skill.body, Body::Steps(_));
         if is_finally || in_order && matches!(route, Route::To(Target::Step(_))) {
             return match gates {

@@ -16,6 +16,16 @@ pub enum Route {
     Done,
 }
 
+impl Route {
+    /// The way after this outcome of a step that is run alone: nothing follows it.
+    pub fn alone(outcome: &StepOutcome) -> Self {
+        match outcome {
+            StepOutcome::Success | StepOutcome::Skipped => Self::Done,
+            _ => Self::Uncaught,
+        }
+    }
+}
+
 impl Flow {
     /// The way from `node` after `outcome`; `answer` is what was answered to
     /// the step's question, if that decided the outcome.

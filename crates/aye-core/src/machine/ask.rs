@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::digest::digest;
-use crate::event::{ProcessRecord, Range};
+use crate::event::ProcessRecord;
 use crate::facts::FactKind;
 use crate::id::QuestionId;
 use crate::journal::Unsure;
@@ -98,9 +98,7 @@ impl Machine {
         sound(&question)?;
         let details = ask.details.as_ref().map(|details| show(details)).transpose()?;
         question.message = with_details(question.message, details);
-        if !matches!(self.state.started.range, Some(Range::Only(_)))
-            && let Some(node) = self.flow.find(&step.name)
-        {
+        if let Some(node) = self.flow.find(&step.name) {
             question.leads = self.leads(node, ask, purpose);
         }
         let changes = match purpose {

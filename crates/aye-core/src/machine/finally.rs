@@ -5,7 +5,7 @@
 //! for good: so a run that is cut off in `finally` continues inside it.
 
 use crate::error_code::ErrorCode;
-use crate::event::{Event, EventKind, Finishing, Range, RunEnd};
+use crate::event::{Event, EventKind, Finishing, RunEnd};
 use crate::flow::NodeId;
 use crate::journal::{Phase, StepStatus};
 use crate::question::Purpose;
@@ -18,9 +18,8 @@ use super::run::{Machine, after};
 impl Machine {
     /// Whether `finally` is still to run before the run is over.
     pub fn has_finally_ahead(&self) -> bool {
-        let only = matches!(self.state.started.range, Some(Range::Only(_)));
         // Without its name a run has done nothing, and may do nothing.
-        let may = !only && !self.state.needs_name();
+        let may = !self.is_alone() && !self.state.needs_name();
         self.flow.finally().is_some() && may && self.state.finally.is_none()
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-use crate::event::Range;
 use crate::flow::{Flow, NodeId};
 use crate::form::Form;
 use crate::journal::Phase;
@@ -42,8 +41,7 @@ impl Machine {
 
     /// Where a run inside this step leads if it is declined: here, or in a run around.
     fn declined_inside(&self, step: &Step) -> Option<Box<Lead>> {
-        // Nothing follows one step that is run alone.
-        if matches!(self.state.started.range, Some(Range::Only(_))) {
+        if self.is_alone() {
             return None;
         }
         let lead = self.flow.decline_lead(self.flow.find(&step.name)?, Purpose::Ask);
@@ -71,7 +69,7 @@ impl Machine {
         {
             return Vec::new();
         }
-        let mut leads = self.flow.leads(node, ask, purpose);
+        let mut leads = self.flow.leads(node, ask, purpose, self.is_alone());
         let Some(parent) = parent else { return leads };
         let around = match parent.item {
             Some(_) => Some(Lead::left_out()),

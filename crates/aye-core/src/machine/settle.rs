@@ -39,11 +39,9 @@ impl Machine {
         if repaired || self.try_again(&step, &close, world, events) {
             return;
         }
-        let only = matches!(self.state.started.range, Some(Range::Only(_)));
-        let route = match (only, &close) {
-            (true, StepOutcome::Success | StepOutcome::Skipped) => Route::Done,
-            (true, _) => Route::Uncaught,
-            (false, close) => self.flow.route(id, close, answer.as_deref()),
+        let route = match self.is_alone() {
+            true => Route::alone(&close),
+            false => self.flow.route(id, &close, answer.as_deref()),
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);
@@ -60,6 +58,11 @@ impl Machine {
             }
             Route::Uncaught => self.uncaught(step, close, last, world, events),
         }
+    }
+
+    /// Whether one step is run alone (`--only`), so that nothing follows it.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self.state.started.range, Some(Range::Only(_)))
     }
 
     /// Whether a step was held back because such calls usually fail.
@@ -200,11 +203,10 @@ impl Machine {
         if self.state.winding_down.is_some() {
             return self.wound_down("", world, events);
         }
-        let only = matches!(self.state.started.range, Some(Range::Only(_)));
         let mut outputs = IndexMap::new();
         if let Some(text) = self.returned() {
             outputs.insert("result".to_owned(), text);
-        } else if !only {
+        } else if !self.is_alone() {
             let scope = self.scope(world);
             for output in &self.flow.skill.outputs {
                 match text::render_value(&output.value, &scope) {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::error_code::ErrorCode;
 use crate::event::{
-    BadOutcome, CancelReason, Event, EventKind, PauseReason, Range, RunEnd, StepFailed, Stopping,
+    BadOutcome, CancelReason, Event, EventKind, PauseReason, RunEnd, StepFailed, Stopping,
     WindDownReason, WindingDown,
 };
 use crate::flow::Target;
@@ -142,12 +142,11 @@ impl Machine {
 
     /// Whether something is to be done when the run is cancelled in this step.
     pub(super) fn cleans_up(&self, step: &str) -> bool {
-        let only = matches!(self.state.started.range, Some(Range::Only(_)));
         // A step is not a clean-up of itself: its outcome may be in doubt.
         let target = self.node(step).and_then(|(id, node)| {
             node.routes.cancelled.filter(|target| *target != Target::Step(id))
         });
-        !only && target.is_some() || self.has_finally_ahead()
+        !self.is_alone() && target.is_some() || self.has_finally_ahead()
     }
 
     /// The run's own limit is up and nothing winds it down yet.

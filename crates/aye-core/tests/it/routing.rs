@@ -5,13 +5,14 @@ use aye_core::event::{FailReason, ProcessRecord};
 use aye_core::input::End;
 use aye_core::journal::{Ended, Phase, StepStatus};
 use aye_core::machine::{Limits, Machine, Start, StartError};
+use aye_core::question::Lead;
 use aye_core::skill::{EndStatus, OnError, OutputSpec, Skill, Step};
 use aye_core::text::World;
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, choice, command, confirm, dawn, end, gated, note, on_error, start, state, states, steps,
-    t, when,
+    Run, asking, choice, command, confirm, dawn, end, gated, note, on_error, start, state, states,
+    steps, t, when,
 };
 
 fn ended(run: &Run) -> Ended {
@@ -193,6 +194,30 @@ fn only_runs_one_step_whatever_comes_of_it() {
     run.cancel("eve");
     run.stopped();
     assert_eq!(run.tail(1), ["cancelled cancelled"]);
+}
+
+#[test]
+fn a_question_of_one_step_alone_says_where_each_answer_leads() {
+    let asks = |run: Run| -> Vec<String> {
+        let question = run.question();
+        let says = |lead: &Lead| format!("{}: {lead}", lead.answer);
+        question.leads.iter().map(says).collect()
+    };
+    // In the whole skill a no leads to a state; alone it ends the run, and so does all else.
+    let whole = asks(Run::start(crossroads()));
+    assert_eq!(whole, ["yes: runs x", "no: refused", "skip: ok"]);
+    let alone = asks(Run::only(crossroads(), "x"));
+    let (no, skip) = ("no: the run ends (cancelled)", "skip: the run ends (completed)");
+    assert_eq!(alone, ["yes: runs x", no, skip]);
+    let confirms = || steps([asking("sure", confirm("?")), command("b")]);
+    assert_eq!(asks(Run::start(confirms()))[0], "yes: the run continues");
+    assert_eq!(asks(Run::only(confirms(), "sure"))[0], "yes: the run ends (completed)");
+    // What is said is what happens.
+    for (answer, ends) in [("no", "cancelled"), ("skip", "completed")] {
+        let mut run = Run::only(crossroads(), "x");
+        run.answer(answer);
+        assert_eq!(run.tail(1)[0].split(' ').next(), Some(ends), "{answer}");
+    }
 }
 
 #[test]

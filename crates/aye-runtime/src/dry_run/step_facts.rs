@@ -34,7 +34,9 @@ pub(super) fn planned(
     let holds = match place {
         // How a run ends is not known before.
         Place::Finally => None,
-        Place::Run | Place::Item => step.condition.as_ref().and_then(|text| known.holds(text)),
+        Place::Run | Place::Item | Place::Alone => {
+            step.condition.as_ref().and_then(|text| known.holds(text))
+        }
     };
     let mut found: Vec<String> = refused(step, known).into_iter().collect();
     let (inside, asks_inside) = match &step.action {
@@ -247,7 +249,7 @@ fn declined_inside(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -
             calls.then(Lead::left_out)
         }
         (Some(EndStatus::Cancelled), Place::Run | Place::Finally) => known.declined.clone(),
-        (_, Place::Finally) => None,
+        (_, Place::Finally | Place::Alone) => None,
         (_, Place::Run | Place::Item) => Some(lead),
     }
 }
@@ -259,6 +261,16 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Vec<
         return Vec::new();
     }
     let Node { step, routes } = &flow.nodes[node];
+    if place == Place::Alone {
+        let failure = match step.on_error {
+            Some(OnError::Ask) => Some("failure -> a question".to_owned()),
+            Some(OnError::AutoHeal) => Some("failure -> heal rules first".to_owned()),
+            Some(OnError::Continue | OnError::Fail) | None => None,
+        };
+        let ends = Lead::new(None, Some(EndStatus::Cancelled));
+        let no = step.question().is_some().then(|| format!("no -> {ends}"));
+        return failure.into_iter().chain(no).collect();
+    }
     let labelled = routes.labelled().into_iter();
     let other = labelled.filter(|(word, _)| !matches!(word.as_str(), "success" | "skipped" | "0"));
     let mut ways: Vec<String> =
@@ -284,7 +296,9 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Vec<
                 ways.push(format!("no -> {}", Lead::left_out()));
                 ways.extend(around.map(|around| format!("{SILENCE} -> {around}")));
             }
-            Place::Run | Place::Finally => ways.push(format!("no -> {}", around.unwrap_or(&lead))),
+            Place::Run | Place::Finally | Place::Alone => {
+                ways.push(format!("no -> {}", around.unwrap_or(&lead)));
+            }
         }
     }
     ways

@@ -18,6 +18,8 @@ pub(super) enum Place {
     Item,
     /// In `finally`.
     Finally,
+    /// In a run of this step alone: nothing follows it.
+    Alone,
 }
 
 /// What a walk through a flow found.
@@ -48,6 +50,7 @@ impl Walked {
 pub(super) fn walk(flow: &Flow, range: Option<&Range>, place: Place, known: &Known<'_>) -> Walked {
     let mut walked = Walked::default();
     let only = matches!(range, Some(Range::Only(_)));
+    let place = if only { Place::Alone } else { place };
     let seen = walked.on_the_way(flow, range, place, known);
     if only {
         return walked.without_twins();
@@ -120,7 +123,7 @@ impl Walked {
             let outcome = if left_out { StepOutcome::Skipped } else { StepOutcome::Success };
             // The first answer that lets the run continue stands for all of them.
             let answer = flow.nodes[node].likely_answer().filter(|_| !left_out);
-            if matches!(range, Some(Range::Only(_))) {
+            if place == Place::Alone {
                 return seen;
             }
             if let (None, Route::To(target)) = (runs, flow.route(node, &StepOutcome::Skipped, None))

@@ -380,6 +380,10 @@ states:
     assert_eq!(step(1), ("1m".into(), "`a`, if a prompt shows it then".into(), ways));
     let ways = r#"["declined -> done"]"#.to_owned();
     assert_eq!(step(2), (serde_json::Value::Null, serde_json::Value::Null, ways));
+    // Nothing follows one step alone, whatever the skill says of it.
+    let alone = place.aye(&["run", "q.yaml", "--dry-run", "--json", "--only", "ask"]).ok().json();
+    let ways = &alone["steps"][0]["otherwise"];
+    assert_eq!(*ways, serde_json::json!(["no -> the run ends (cancelled)"]), "{alone}");
     let shown = place.aye(&["run", "q.yaml", "--dry-run"]).ok().stdout;
     assert!(shown.contains("? Go?\n       within 30s, then no\n"), "{shown}");
     assert!(shown.contains("? Sure?\n       no time limit\n"), "{shown}");
