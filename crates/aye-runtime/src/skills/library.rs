@@ -47,13 +47,21 @@ pub struct Library<'a> {
 
 impl Library<'_> {
     /// Finds the file of a skill, given its name or a path; `FILE#NAME` picks
-    /// one of several in a file.
+    /// one of several in a file. A file whose path has a `#` in it comes first.
     pub fn find(&self, wanted: &str) -> Result<(PathBuf, Option<String>), Error> {
+        let is_path =
+            |text: &str| text.contains('/') || text.ends_with(".yaml") || text.ends_with(".yml");
+        if wanted.contains('#')
+            && is_path(wanted)
+            && let Ok(path) = self.file(wanted)
+        {
+            return Ok((relative_to(&path, self.directory), None));
+        }
         let (file, name) = match wanted.rsplit_once('#') {
             Some((file, name)) => (file, Some(name.to_owned())),
             None => (wanted, None),
         };
-        if file.contains('/') || file.ends_with(".yaml") || file.ends_with(".yml") {
+        if is_path(file) {
             return Ok((relative_to(&self.file(file)?, self.directory), name));
         }
         let listing = self.listing();

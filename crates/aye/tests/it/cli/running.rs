@@ -282,6 +282,15 @@ fn several_skills_in_a_file_are_named_with_it() {
     ");
     assert_eq!(place.aye(&["-q", "run", "both.yaml#b"]).ok().stdout, "b\n");
     assert_eq!(place.aye(&["-q", "run", "a"]).ok().stdout, "a\n");
+    // A file whose path has a `#` in it comes first.
+    let one = "name: one\nsteps: [{ name: x, shell: echo one }]\n";
+    place.write("odd#folder/one.yaml", one);
+    place.write("odd#folder/both.yaml", two);
+    assert_eq!(place.aye(&["-q", "run", "odd#folder/one.yaml"]).ok().stdout, "one\n");
+    assert_eq!(place.aye(&["-q", "run", "odd#folder/both.yaml#b"]).ok().stdout, "b\n");
+    assert!(place.aye(&["graph", "odd#folder/one.yaml"]).ok().stdout.contains("one"));
+    place.write("both.yaml#b", one);
+    assert_eq!(place.aye(&["-q", "run", "both.yaml#b"]).ok().stdout, "b\n", "not YAML by name");
 }
 
 #[test]
