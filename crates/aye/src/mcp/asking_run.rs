@@ -79,9 +79,9 @@ pub(super) fn describe(
     }
     set("relayable", (relayable(question) && !expired).into());
     set("advice_wanted", assistant_first(question).into());
-    let advice = asking.state.advice();
+    let advice = told_advice(asking.state.advice(), question);
     if !advice.is_empty() {
-        set("advice", advice.iter().map(|advice| told_advice(advice, question)).collect());
+        set("advice", advice.into());
     }
     let shown = journal.shown(&question.id, runtime.now())?;
     if !shown.is_empty() {
@@ -285,15 +285,18 @@ fn on_expiry(question: &Question) -> Option<String> {
 }
 
 /// Advice as it is told to others.
-fn told_advice(advice: &Advice, question: &Question) -> Value {
-    let mut told = json!({
-        "by": budget::line(&advice.by, budget::VALUE),
-        "text": budget::text(&advice.text, 2 * budget::VALUE),
-    });
-    if let Some(option) = advice.label(question) {
-        told["suggests"] = budget::line(option, budget::VALUE).into();
-    }
-    told
+pub(super) fn told_advice(advice: &[Advice], question: &Question) -> Vec<Value> {
+    let told = |advice: &Advice| {
+        let mut told = json!({
+            "by": budget::line(&advice.by, budget::VALUE),
+            "text": budget::text(&advice.text, 2 * budget::VALUE),
+        });
+        if let Some(option) = advice.label(question) {
+            told["suggests"] = budget::line(option, budget::VALUE).into();
+        }
+        told
+    };
+    advice.iter().map(told).collect()
 }
 
 /// Who may answer, in words.

@@ -327,8 +327,8 @@ const ENTRIES: &[Entry] = &[
         name: "inbox",
         title: "What waits for an answer",
         kind: Kind::Reads,
-        description: "Open questions of every run of this project, oldest first, and who may \
-             answer.",
+        description: "Open questions of every run of this project, oldest first, who may answer, \
+             and advice.",
         input: || input(json!({}), &[]),
         output: any_output,
     },

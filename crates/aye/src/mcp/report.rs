@@ -226,6 +226,18 @@ fn next(look: &Overview, handle: &str) -> Value {
     }
 }
 
+/// Advice on a question, in words.
+pub(super) fn advice_line(advice: &Value) -> String {
+    let part = |name: &str| {
+        escape_control_line(advice.get(name).and_then(Value::as_str).unwrap_or_default())
+    };
+    let suggests = match part("suggests") {
+        option if option.is_empty() => option,
+        option => format!(", who suggests {option}"),
+    };
+    format!("advice (does not count) of {}{suggests}: {}", part("by"), part("text"))
+}
+
 /// A question in words: what is asked, by whom it may be answered, and how.
 /// Everything in the data that matters to a client that shows text only.
 fn asked_text(data: &Map<String, Value>) -> String {
@@ -277,17 +289,7 @@ fn asked_text(data: &Map<String, Value>) -> String {
     for fix in list("unused_fixes").filter_map(Value::as_str) {
         lines.push(format!("fix that was not used (data): {}", escape_control_line(fix)));
     }
-    for advice in list("advice") {
-        let part = |name: &str| {
-            escape_control_line(advice.get(name).and_then(Value::as_str).unwrap_or_default())
-        };
-        let suggests = match part("suggests") {
-            option if option.is_empty() => option,
-            option => format!(", who suggests {option}"),
-        };
-        let by = part("by");
-        lines.push(format!("advice (does not count) of {by}{suggests}: {}", part("text")));
-    }
+    lines.extend(list("advice").map(advice_line));
     lines.extend(so_far(data));
     for name in ["variables", "args", "tool"] {
         let some = data.get(name).filter(|value| **value != json!({}));

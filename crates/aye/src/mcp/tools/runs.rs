@@ -474,6 +474,12 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
             );
             lines.push(crate::paint::escape_control_line(&line));
         }
+        let state = journal.state(&row.run)?;
+        let advice = crate::mcp::asking_run::told_advice(state.advice(), question);
+        if !advice.is_empty() {
+            lines.extend(advice.iter().map(|one| format!("  {}", report::advice_line(one))));
+            shown["advice"] = advice.into();
+        }
         found.push(shown);
     }
     if open.len() > MOST {

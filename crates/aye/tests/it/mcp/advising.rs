@@ -193,6 +193,15 @@ fn advice_of_an_assistant_is_shown_at_every_prompt_of_a_terminal() {
     let listed = desk.aye(&["inbox", "--json"]).ok().json();
     let advice = &listed[0]["advice"][0];
     assert_eq!((&advice["text"], &advice["option"]), (&json!(said), &json!("cancel")), "{listed}");
+    // Other assistants see it too, marked as advice.
+    let told = client.call("inbox", json!({}));
+    let advice = &told.ok()["questions"][0]["advice"][0];
+    let wanted = (&json!(said), &json!("Cancel"));
+    assert_eq!((&advice["text"], &advice["suggests"]), wanted, "{advice}");
+    let by = advice["by"].as_str().unwrap();
+    assert!(by.starts_with("test-client for "), "{by}");
+    let line = format!("advice (does not count) of {by}, who suggests Cancel: Wait.");
+    assert!(told.text().contains(&line), "{}", told.text());
     let mut answer = Terminal::aye(&desk, &["answer", question]);
     answer.wait_for("Ship built 7?").wait_for(LABEL).wait_for("┊ Wait.");
     answer.keys("n");
