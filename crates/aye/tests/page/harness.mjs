@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, mkdir, rm, writeFile, chmod } from "node:fs/promises";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -213,9 +213,12 @@ class Place {
     await this.#browser?.close();
     this.#server?.kill("SIGTERM");
     // Runs that still wait have processes of their own.
-    const runs = JSON.parse(await this.aye("runs", "--json").catch(() => "[]"));
-    for (const { run, status } of runs) {
-      if (!["completed", "failed", "cancelled"].includes(status)) await this.aye("cancel", run).catch(() => {});
+    for (const pid of drivers(this.root)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch (error) {
+        if (error.code !== "ESRCH") throw error;
+      }
     }
     for (const folder of [this.root, this.project]) await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     if (this.errors.length) {
@@ -223,6 +226,24 @@ class Place {
       process.exit(1);
     }
   }
+}
+
+/** Processes that drive runs in the background with a home below this directory; not the guard of each, its child. */
+function drivers(below) {
+  const read = (pid, name) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  const drives = (pid) => {
+    const [, verb, ...more] = read(pid, "cmdline").split("\0");
+    return verb === "background" && more.some((word) => word.startsWith(`${below}/`));
+  };
+  const found = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && drives(name));
+  const parent = (pid) => read(pid, "stat").split(") ").at(-1).split(" ")[1];
+  return found.filter((pid) => !found.includes(parent(pid))).map(Number);
 }
 
 /** Runs a test in a place of its own and cleans up. */

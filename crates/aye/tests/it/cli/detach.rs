@@ -5,7 +5,7 @@ use aye_runtime::store::{Leases as _, SqliteStore};
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::harness::{Place, until};
+use super::harness::{Place, drivers, until};
 
 fn place(steps: &str) -> Place {
     let place = Place::new();
@@ -107,6 +107,19 @@ fn what_is_wrong_is_said_in_the_foreground() {
     assert_eq!(place.aye(&["runs", "--json"]).stdout.trim(), "[]", "nothing was begun");
     let ran = place.aye(&["background"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
+}
+
+/// A run that waits is driven for days: the place of a test ends its drivers with itself.
+#[test]
+fn a_place_leaves_no_drivers() {
+    let place = gated("timeout: 10m");
+    for _ in 0..2 {
+        place.aye(&["run", "skill.yaml", "--detach"]).ok();
+    }
+    let path = place.path().to_owned();
+    until("both are driven", || place.drivers().len() == 2);
+    drop(place);
+    until("they are gone", || drivers(&path).is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// The program under test.
@@ -122,6 +123,46 @@ impl Place {
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
+
+    /// Processes that drive runs of this place in the background. The guard of each, its child,
+    /// is not one of them.
+    pub(crate) fn drivers(&self) -> Vec<Pid> {
+        drivers(self.path())
+    }
+}
+
+/// The same for any directory.
+pub(crate) fn drivers(below: &Path) -> Vec<Pid> {
+    let mut found: Vec<(i32, i32)> = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        // What has ended meanwhile cannot be read.
+        let line = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = line.split('\0').skip(1);
+        if words.next() != Some("background")
+            || !words.any(|word| Path::new(word).starts_with(below))
+        {
+            continue;
+        }
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+        let parent = after.split(' ').nth(1).and_then(|parent| parent.parse().ok());
+        found.push((pid, parent.unwrap_or_default()));
+    }
+    let is_guard = |parent: i32| found.iter().any(|(pid, _)| *pid == parent);
+    let drivers = found.iter().filter(|(_, parent)| !is_guard(*parent));
+    drivers.filter_map(|(pid, _)| Pid::from_raw(*pid)).collect()
+}
+
+impl Drop for Place {
+    /// A run that waits would wait for days in a process of its own. Its guard ends what it
+    /// started.
+    fn drop(&mut self) {
+        for driver in self.drivers() {
+            let _ = kill_process(driver, Signal::KILL);
+        }
+    }
 }
 
 /// What a call printed and returned.
@@ -238,7 +279,7 @@ pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
 }
 
 /// Sends a signal to a program that was started.
-pub(crate) fn signal(child: &Child, signal: rustix::process::Signal) {
-    let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, signal).unwrap();
+pub(crate) fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_child(child);
+    kill_process(pid, signal).unwrap();
 }

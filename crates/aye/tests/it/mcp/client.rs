@@ -13,8 +13,7 @@ use crate::cli::harness::Place;
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A place whose runs are cancelled in the end: a run that waits would wait
-/// for ever, in a process of its own.
+/// A place with skills that an assistant may run.
 pub(crate) struct InboxView {
     place: Place,
 }
@@ -48,19 +47,6 @@ impl Deref for InboxView {
 
     fn deref(&self) -> &Place {
         &self.place
-    }
-}
-
-impl Drop for InboxView {
-    fn drop(&mut self) {
-        let runs = self.place.aye(&["runs", "--json"]);
-        let runs: Value = serde_json::from_str(&runs.stdout).unwrap_or_default();
-        for run in runs.as_array().into_iter().flatten() {
-            let open = matches!(run["status"].as_str(), Some("running" | "paused" | "waiting"));
-            if let (true, Some(id)) = (open, run["run"].as_str()) {
-                self.place.aye(&["cancel", id]);
-            }
-        }
     }
 }
 
