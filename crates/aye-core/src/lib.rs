@@ -8,7 +8,8 @@
 //!                                                effect (what to do next)
 //! ```
 //!
-//! Touches nothing: `clippy.toml` forbids it. The driver in `aye-runtime` carries out the effects.
+//! Touches nothing: `clippy.toml` forbids it. Events and effects go to the driver in
+//! `aye-runtime`, which commits the events and carries out the effects.
 
 pub mod advice;
 pub mod child_schedule;

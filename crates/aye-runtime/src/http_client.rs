@@ -2,7 +2,8 @@
 //! machine. Redirects are not followed: a token goes where
 //! the settings say.
 //!
-//! Touches the network and, for names, `getent`. Notifications are sent with it.
+//! Touches the network and, for names, `getent`. The response goes back to the caller: a channel of
+//! `notify`, or the client of a tool server in `tools`.
 
 mod resolve;
 

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Touches files below `AYE_HOME`, the project, processes and the network, each in the module that
-//! is for it. It prints nothing.
+//! is for it. It prints nothing: results go to the front end that called, and events to its report.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

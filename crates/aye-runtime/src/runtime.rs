@@ -1,7 +1,8 @@
 //! What every use case needs to know of the world it works in, given as
 //! explicit parts: a program that embeds Aye decides each of them.
 //!
-//! Touches the clock and the environment that it was given. Every use case is a method of it.
+//! Touches the clock and the environment that it was given. Every use case is a method of it
+//! and hands these parts to the driver.
 
 mod secret_source;
 mod skill_loader;

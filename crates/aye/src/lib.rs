@@ -4,8 +4,9 @@
 //! `aye-runtime`, and none imports another.
 //!
 //! `cli` is the command line, `mcp` serves assistants, `serve` the page and editors, `prompt` asks
-//! on the terminal, `report` shows a run. It touches terminals, sockets and standard streams;
-//! the rest is in the runtime.
+//! on the terminal, `report` shows a run. It touches terminals, sockets and standard streams.
+//! What a person or program asks for goes to a use case of the runtime; its result goes back to
+//! them.
 
 #![forbid(unsafe_code)]
 

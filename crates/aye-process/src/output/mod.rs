@@ -4,7 +4,8 @@
 //! `escape` sequence cuts them, `log` (with `reserve`) or `ring` keeps the bytes, and `digest`
 //! seals the log. When the child has ended, `captured` is what its `Exit` holds. Later `compress`
 //! shrinks the log and `log_reader` reads it back in order; `text` and
-//! `lines` make bytes safe to show. Touches log files and pipes; knows nothing of processes.
+//! `lines` make bytes safe to show. It knows nothing of processes. Touches log files and
+//! pipes; what it captured goes to the `Exit`, and as it comes to the caller of `wait`.
 
 pub(crate) mod capture;
 pub(crate) mod captured;

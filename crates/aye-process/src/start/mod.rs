@@ -5,8 +5,8 @@
 //! the program, without the descriptors that Aye `inherited` and without the `carriers` of
 //! secrets. `service` is the same for what serves several steps.
 //!
-//! Touches everything below; nothing reaches in here. The result is a `Running`, which `running`
-//! waits for, or an `error` that names what went wrong.
+//! Touches everything below; nothing reaches in here. A `Running` goes to `running`, which
+//! waits for its end, and an `error` that names what went wrong to the caller.
 
 pub(crate) mod carriers;
 mod environment;

@@ -3,7 +3,7 @@
 //! In its questions with buttons Enter presses yes, and Escape means the same as the
 //! button beside it: everything is picked from a list here, whose first row is the way out.
 //!
-//! Touches nothing: it makes arguments, and the prompter runs the program.
+//! Touches nothing: its arguments go to the prompter, which runs the program.
 
 use aye_core::question::Channel;
 

@@ -1,7 +1,7 @@
 //! Windows of macOS, through `osascript`. Texts are arguments of the script and no part of
 //! it. It was never tried on a Mac: its arguments are what the tests look at.
 //!
-//! Touches nothing: it makes arguments, and the prompter runs the program.
+//! Touches nothing: its arguments go to the prompter, which runs the program.
 
 use aye_core::question::Channel;
 

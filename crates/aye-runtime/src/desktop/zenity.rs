@@ -5,7 +5,7 @@
 //! taken for an option, and no other user can read it, as everyone can read arguments. The way out is always what Enter
 //! and Space press: a window comes up while someone types elsewhere.
 //!
-//! Touches nothing: it makes arguments, and the prompter runs the program.
+//! Touches nothing: its arguments go to the prompter, which runs the program.
 
 use aye_core::question::Channel;
 

@@ -1,8 +1,8 @@
 //! The command line: one file per verb in `commands/`.
 //!
 //! `args` has the options of all verbs, `usage` and `suggestions` explain what was typed wrongly,
-//! `context` holds what every verb needs. Touches arguments, environment and standard streams; the
-//! verbs call the runtime.
+//! `context` holds what every verb needs. Touches arguments, environment and standard streams;
+//! what was typed goes to a verb, and from there to a use case of the runtime.
 
 mod args;
 mod candidates;

@@ -21,7 +21,8 @@
 //! word and `elicited` for a form, and the core refuses both where a person
 //! has to answer.
 //!
-//! Touches its own streams or a loopback port; everything else goes through the use cases.
+//! Touches its own streams or a loopback port. Calls go to the use cases; `report` makes the
+//! result, which goes back to the assistant.
 
 mod answer;
 mod asking_run;

@@ -5,7 +5,8 @@
 //! [`json`] for programs; [`mod@summary`] says at the end what happened and what
 //! to do next.
 //!
-//! Touches standard output and standard error. The driver hands in every event after its commit.
+//! Touches standard output and standard error. The driver hands in every event after its commit;
+//! what a report makes of it goes to the reader of these streams.
 
 mod asked;
 mod fold;

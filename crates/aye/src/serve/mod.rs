@@ -15,7 +15,8 @@
 //! connections only; whatever matters is in the journal, so a server that is
 //! killed and started again continues where its clients say they are.
 //!
-//! Touches a port, a socket and files below `AYE_HOME`; runs go through the use cases.
+//! Touches a port, a socket and files below `AYE_HOME`. Requests go to the use cases; results
+//! and events go back to the client.
 
 mod announce;
 mod api;

@@ -179,8 +179,22 @@ fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Words that say what becomes of the data.
+const FLOWS: [&str; 28] = [
+    "go", "goes", "come", "comes", "hands", "returns", "reads", "read", "writes", "shows", "show",
+    "draws", "prints", "paints", "sends", "commits", "binds", "starts", "becomes", "asks", "ask",
+    "turns", "get", "renders", "masked", "compiled", "woken", "decide",
+];
+
+/// What is said after the place where a text says what it touches.
+fn after_touching(said: &str) -> Option<&str> {
+    let at = ["ouches", "No IO", "no IO"].iter().filter_map(|word| said.rfind(word)).max()?;
+    let rest = &said[at..];
+    Some(rest.find([';', '.', ':']).map_or("", |end| &rest[end + 1..]))
+}
+
 #[test]
-fn every_folder_says_what_lives_there_and_what_it_touches() {
+fn every_folder_says_what_lives_there_what_it_touches_and_where_the_data_goes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
     let mut all = Vec::new();
     for name in ["aye", "aye-core", "aye-process", "aye-runtime"] {
@@ -193,8 +207,15 @@ fn every_folder_says_what_lives_there_and_what_it_touches() {
         let lines = text.lines().take_while(|line| line.starts_with("//!"));
         let said: String = lines.map(|line| line.trim_start_matches("//!")).collect();
         assert!(said.len() > 100, "{}: says too little: {said}", path.display());
-        let touches = ["ouches", "No IO", "no IO"].iter().any(|word| said.contains(word));
-        assert!(touches, "{}: does not say what it touches: {said}", path.display());
+        let next = after_touching(&said);
+        let next =
+            next.unwrap_or_else(|| panic!("{}: does not say what it touches", path.display()));
+        let mut words = next.split(|c: char| !c.is_alphanumeric());
+        assert!(
+            words.any(|word| FLOWS.contains(&word)),
+            "{}: does not say where the data goes next: {said}",
+            path.display()
+        );
         seen += 1;
     }
     assert!(seen > 60, "{seen}");

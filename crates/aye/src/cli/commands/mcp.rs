@@ -1,7 +1,7 @@
 //! `aye mcp`.
 //!
 //! Starts the server for assistants, or writes it into a client's settings (`install`). Touches
-//! that file; the server is in `crate::mcp`.
+//! that file; the options go to the server in `crate::mcp`.
 
 mod install;
 

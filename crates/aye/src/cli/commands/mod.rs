@@ -1,7 +1,8 @@
 //! One file per verb.
 //!
 //! Each file parses its options, calls one use case of `aye-runtime` and prints its typed result.
-//! Touches the terminal and standard output; nothing here decides what a run does.
+//! Nothing here decides what a run does. Touches the terminal and standard output; results go
+//! there, and how it ended goes to the exit code.
 
 pub(super) mod answer;
 mod answer_secrets;

@@ -1,7 +1,7 @@
 //! `aye serve`.
 //!
 //! Starts the server, opens its page (`open`) or writes a systemd unit (`install`). Touches that
-//! file; the server is in `crate::serve`.
+//! file; the options go to the server in `crate::serve`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The tools, one file a family.
 //!
 //! Each reads its arguments, calls a use case and returns text and data. Touches nothing itself;
-//! `outgoing` makes the result safe to send.
+//! the result goes to `outgoing`, which makes it safe to send.
 
 mod debug;
 mod logs;

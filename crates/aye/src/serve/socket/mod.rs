@@ -9,7 +9,8 @@
 //!             command: answer, hold, release, cancel, retry, start, show, follow, unfollow
 //! ```
 //!
-//! Touches the socket of its client; commands go through the use cases.
+//! Touches the socket of its client. Commands go to the use cases; events and results go
+//! back to the client.
 
 mod catch_up;
 mod client_queue;
