@@ -121,15 +121,15 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
         EventKind::StepRetried { step, attempt, why, not_before, answer, .. } => {
             let why = match why {
                 RetryReason::Idempotent => "it may be run twice",
-                RetryReason::Answer => "as asked",
+                RetryReason::Answer => "requested by a person",
                 RetryReason::Policy => "as its `retry` says",
                 RetryReason::Healed => "repaired",
                 RetryReason::Fixed => "with what is known to help",
-                RetryReason::Relayed => "as requested, not by a person",
+                RetryReason::Relayed => "requested, not by a person",
             };
             let program = answer.as_ref().and_then(|answer| answer.started_by());
             let why = match program {
-                Some(program) => format!("as {} asked", escape_control_line(program)),
+                Some(program) => format!("requested by {}", escape_control_line(program)),
                 None => why.to_owned(),
             };
             let wait = not_before.map(|at| {

@@ -220,7 +220,7 @@ fn beneath(history: &History, step: &StepRecord) -> Vec<String> {
                 if seen <= left_out || seen == count {
                     continue;
                 }
-                lines.push(format!("{}: {}", numbered(attempt), attempt.words()));
+                lines.push(format!("{}: {}", numbered(attempt, history), attempt.words()));
                 let other = attempt.command.as_deref().filter(|other| Some(*other) != command);
                 let other = other.map(command_lines).map(|lines| few(lines, "lines"));
                 lines.extend(other.unwrap_or_default().into_iter().map(|line| format!("  {line}")));
@@ -245,11 +245,13 @@ fn beneath(history: &History, step: &StepRecord) -> Vec<String> {
     lines
 }
 
-/// `visit 2, attempt 1`, as far as that tells something.
-fn numbered(attempt: &Attempt) -> String {
-    match (attempt.visit, attempt.attempt) {
-        (visit, 0 | 1) => format!("visit {visit}"),
-        (1, attempt) => format!("attempt {attempt}"),
+/// `visit 2, attempt 1`, as far as that tells something: a step that the run came to once has
+/// attempts only.
+fn numbered(attempt: &Attempt, history: &History) -> String {
+    let visited_once = history.attempts().all(|one| one.visit <= 1);
+    match (attempt.visit, attempt.attempt.max(1)) {
+        (_, attempt) if visited_once => format!("attempt {attempt}"),
+        (visit, 1) => format!("visit {visit}"),
         (visit, attempt) => format!("visit {visit}, attempt {attempt}"),
     }
 }
@@ -301,7 +303,9 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
     );
     let _ = writeln!(text, "{}", line.trim_end());
     let histories = History::of(timeline);
-    for entry in histories.get(name).iter().flat_map(|history| &history.entries) {
+    let none = History::default();
+    let history = histories.get(name).unwrap_or(&none);
+    for entry in &history.entries {
         match entry {
             Entry::Note(note) => {
                 let _ = writeln!(text, "  {} {}", local(note.at), note.words);
@@ -309,7 +313,7 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
                     let _ = writeln!(text, "    {line}");
                 }
             }
-            Entry::Attempt(attempt) => attempt_text(attempt, paint, &mut text),
+            Entry::Attempt(attempt) => attempt_text(attempt, history, paint, &mut text),
         }
     }
     for inside in timeline.inside_of(name, step) {
@@ -324,14 +328,14 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
     text
 }
 
-fn attempt_text(attempt: &Attempt, paint: Paint, text: &mut String) {
+fn attempt_text(attempt: &Attempt, history: &History, paint: Paint, text: &mut String) {
     let (glyph, tone) = match attempt.is_routed {
         true => signs::LED,
         false => signs::of_step(attempt.status),
     };
     let mark = paint.text(tone, paint.glyph(glyph));
-    let _ =
-        writeln!(text, "  {} {mark} {}: {}", local(attempt.at), numbered(attempt), attempt.words());
+    let numbered = numbered(attempt, history);
+    let _ = writeln!(text, "  {} {mark} {numbered}: {}", local(attempt.at), attempt.words());
     let mut lines: Vec<String> = attempt.command.as_deref().map(command_lines).unwrap_or_default();
     if let Some(process) = &attempt.process {
         lines.extend(process_words(process));
