@@ -9,6 +9,7 @@ const SKILLS = {
 name: restart
 inputs: [ { name: host, type: string, default: a } ]
 steps:
+  - { name: look, shell: "echo up" }
   - name: act
     command: echo
     args: ["{{ inputs.host }}"]
@@ -39,23 +40,38 @@ await test(SKILLS, async (here) => {
   const focused = () => ann.evaluate(() => document.activeElement.id);
   const link = async () => JSON.parse(await here.aye("people", "link", "ann", "--json")).link;
 
-  // Another person looks, and a line about it moves the answers: a click that was on its way counts for nothing.
+  // Another person looks: nothing moves.
   await visit(bob, "runs");
   const moved = await here.start("restart", { host: "web-1" });
-  await card(ann, "web-1").waitFor();
   await card(ann, "web-1").getByText("→ runs act").waitFor();
   await settled(ann);
+  const place = () => card(ann, "web-1").locator("[data-choice=proceed]").boundingBox();
+  const before = await place();
+  await visit(bob, "inbox");
+  await card(ann, "web-1").getByText("bob is looking at this.").waitFor();
+  assert.deepEqual(await place(), before);
+
+  // What happened so far arrives late and moves the answers: a click that was on its way counts for nothing.
+  let arrive;
+  const late = new Promise((done) => {
+    arrive = done;
+  });
+  await ann.route("**/events?*", (route) => late.then(() => route.continue()));
+  await ann.reload();
+  await card(ann, "web-1").waitFor();
   const clicked = ann.evaluate(() => new Promise((done) => {
     new MutationObserver((_, seen) => {
-      if (!document.querySelector(".looking")) return;
+      if (!document.querySelector(".card .steps")) return;
       seen.disconnect();
       setTimeout(() => done(document.querySelector("[data-choice=proceed]").click()), 100);
     }).observe(document.body, { subtree: true, childList: true });
   }));
-  await visit(bob, "inbox");
+  await until(() => ann.evaluate(() => performance.now() > 2000), "the page has been there for a while");
+  arrive();
   await clicked;
   await ann.getByText("The list just changed").waitFor();
   assert.equal(await status(moved), "waiting");
+  await ann.unroute("**/events?*");
   await settled(ann);
 
   // One click or three: one answer.

@@ -247,7 +247,7 @@ export class App {
     if (card && document.activeElement === document.body && (!one.isConnected || one.disabled)) document.getElementById(card)?.focus({ preventScroll: true });
   }
 
-  /** Answers that others made move, by looking or by a result that arrived, are not under the pointer that aimed at them. */
+  /** Answers that moved by themselves, as when what happened so far has arrived, are not under the pointer that aimed at them. */
   #watchAnswers() {
     let haveMoved = false;
     for (const one of this.#root.querySelectorAll(".choices button, .batch button")) {
@@ -259,14 +259,15 @@ export class App {
     }
     if (!haveMoved || performance.now() - this.#acted < OWN) return;
     this.#store.moved = performance.now();
+    this.#root.querySelector("main").toggleAttribute("data-moving", true);
     this.draw();
   }
 
-  /** Whether the list of questions has just changed: a click is not taken yet. */
+  /** Whether the list of questions has just changed, and a click is not taken yet, or is about to: a run is being read. */
   #moving() {
     const left = this.#store.moved + SETTLE - performance.now();
     if (left > 0) setTimeout(() => this.draw(), left + 10);
-    return left > 0;
+    return left > 0 || this.#wanted.size > 0;
   }
 
   #menu() {

@@ -66,7 +66,7 @@ function others(question, host) {
   const shown = host.store.clients.filter((client) => client.question === question.id).map((client) => client.name);
   const names = [...new Set([...looks, ...shown])].filter((name) => name !== host.store.you);
   if (names.length === 0) return "";
-  return html`<p class="banner looking">${names.map(plain).join(", ")} ${names.length > 1 ? "are" : "is"} looking at this.</p>`;
+  return html`<p class="looking">${names.map(plain).join(", ")} ${names.length > 1 ? "are" : "is"} looking at this.</p>`;
 }
 
 function origin(question, run, host) {
