@@ -209,34 +209,48 @@ pub enum Ended {
     Cancelled(CancelReason),
 }
 
-/// The one word for where a run stands, for listings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Someone drives it, or did until they died.
+/// Where a run stands, as its events tell: the journal's index and the fold of a run's events
+/// mean the same by it. Whether a process drives it and whether someone is asked is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// Someone drives it, or did until they died: its lease tells which.
     Running,
-    /// A question is open.
-    Waiting,
-    /// Nobody drives it.
+    /// Nobody drives it; it can be resumed.
     Paused,
-    /// Ended well.
+    /// It reached a good end.
     Completed,
-    /// Ended badly.
+    /// It ended badly.
     Failed,
-    /// Declined or cancelled.
+    /// It was declined or cancelled.
     Cancelled,
 }
 
-impl Status {
-    /// The word used in events and listings.
+impl RunStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] =
+        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
+
+    /// The word used in listings and in tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
-            Self::Waiting => "waiting",
             Self::Paused => "paused",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
+    /// Whether nothing follows.
+    pub fn is_ended(self) -> bool {
+        match self {
+            Self::Running | Self::Paused => false,
+            Self::Completed | Self::Failed | Self::Cancelled => true,
         }
     }
 }

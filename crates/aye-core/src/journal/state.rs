@@ -13,7 +13,7 @@ use crate::question::{Agreement, Purpose, Question};
 
 use super::claim::{Claim, Waiting};
 use super::finally::Finally;
-use super::phase::{Ended, Phase, Settled, Status};
+use super::phase::{Ended, Phase, RunStatus, Settled};
 use super::record::{Covered, StepRecord};
 
 /// Everything a run is: the fold of its events.
@@ -93,16 +93,29 @@ pub struct State {
 }
 
 impl State {
-    /// The one word for where the run stands.
-    pub fn status(&self) -> Status {
+    /// Where the run stands.
+    pub fn status(&self) -> RunStatus {
         match (&self.phase, self.paused) {
-            (Phase::Ended(Ended::Completed), _) => Status::Completed,
-            (Phase::Ended(Ended::Failed(_)), _) => Status::Failed,
-            (Phase::Ended(Ended::Cancelled(_)), _) => Status::Cancelled,
-            (Phase::Asking { .. }, _) => Status::Waiting,
-            (Phase::Transition(_) | Phase::Running { .. }, Some(_)) => Status::Paused,
-            (Phase::Transition(_) | Phase::Running { .. }, None) => Status::Running,
+            (Phase::Ended(Ended::Completed), _) => RunStatus::Completed,
+            (Phase::Ended(Ended::Failed(_)), _) => RunStatus::Failed,
+            (Phase::Ended(Ended::Cancelled(_)), _) => RunStatus::Cancelled,
+            (Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. }, Some(_)) => {
+                RunStatus::Paused
+            }
+            (Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. }, None) => {
+                RunStatus::Running
+            }
         }
+    }
+
+    /// Whether its question is open.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.phase, Phase::Asking { .. })
+    }
+
+    /// Whether it is at work: it runs and asks nothing. If no process drives it, it was cut off.
+    pub fn is_at_work(&self) -> bool {
+        self.status() == RunStatus::Running && !self.is_asking()
     }
 
     /// Whether the run needs the name of its `concurrency` before anything else.

@@ -15,7 +15,7 @@ use crate::event::{
 use crate::facts::{Inspected, Inspection};
 use crate::flow::{self, Flow, Node, NodeId};
 use crate::id::RunId;
-use crate::journal::{Blocked, Finally, FoldError, Phase, State, Status, Transition};
+use crate::journal::{Blocked, Finally, FoldError, Phase, State, Transition};
 use crate::nested::{Parent, ParentScope};
 use crate::skill::{AskLimits, HealRule, stricter};
 use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
@@ -387,8 +387,7 @@ impl Machine {
     /// Call this before resuming a run that no process drives: so many of its
     /// processes were still running and were ended. The journal says so if it was cut off.
     pub fn ended_survivors(&mut self, count: u32) {
-        let cut_off = self.state.status() == Status::Running;
-        self.survivors = (cut_off || count > 0).then_some(count);
+        self.survivors = (self.state.is_at_work() || count > 0).then_some(count);
     }
 
     /// Clocks may jump back; the journal's time does not.

@@ -9,7 +9,7 @@ use aye_core::facts::{Fact, FactKind, Inspected, Look, Subject};
 use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
-use aye_core::journal::{Phase, State as RunState, Status};
+use aye_core::journal::{Phase, RunStatus, State as RunState};
 use aye_core::kept_output::KeptOutput;
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Channel, Question};
@@ -552,7 +552,7 @@ impl Run {
         self.say(answer_of("ann", value)).unwrap();
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> RunStatus {
         self.machine.state().status()
     }
 

@@ -6,7 +6,7 @@ use aye_core::effect::Effect;
 use aye_core::event::{EventKind, FailReason};
 use aye_core::flow::Flow;
 use aye_core::input::{Input, Retry};
-use aye_core::journal::{Blocked, Ended, Phase, State, Status};
+use aye_core::journal::{Blocked, Ended, Phase, RunStatus, State};
 use aye_core::machine::{Limits, Machine, Refusal, Start, StartError};
 use aye_core::nested::Parent;
 use aye_core::secrets::Secrets;
@@ -58,7 +58,7 @@ fn a_run_has_its_name_before_its_first_step_and_until_it_ends() {
 fn a_run_whose_name_another_has_waits_and_says_so_again_only_where_that_changes() {
     let mut run = waiting(skill());
     assert_eq!(run.trace(), ["waits for other0001 (deploy, 0 ahead)"]);
-    assert_eq!((run.machine.next_effect(), run.status()), (Effect::Acquire, Status::Running));
+    assert_eq!((run.machine.next_effect(), run.status()), (Effect::Acquire, RunStatus::Running));
     assert_eq!(run.machine.wake_at(), None);
     run.send(Input::Tick { shown: true }).unwrap();
     run.send(Input::Blocked(blocked_by("other0001", 0))).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aye_core::effect::{Effect, Rendered, Task};
 use aye_core::event::{Event, EventKind, Stopping};
 use aye_core::input::{Attach, End, Finished, Input, Request};
-use aye_core::journal::{Phase, Status};
+use aye_core::journal::{Phase, RunStatus};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::nested::ChildRun;
 use aye_core::secrets::Secrets;
@@ -97,7 +97,7 @@ fn a_cancel_outlives_the_driver_that_was_told() {
     run.attach();
     assert_eq!(run.tail(3), ["a unknown", "a cancelled, winding down", "undo start"]);
     run.exit(0);
-    assert_eq!(run.status(), Status::Cancelled);
+    assert_eq!(run.status(), RunStatus::Cancelled);
     // A signal was for the driver that got it.
     let mut run = Run::start(steps([idempotent(command("a"))]));
     run.interrupt();
@@ -171,5 +171,5 @@ fn an_execution_that_is_written_down_holds_no_secret_and_its_host_renders_it() {
             r#""hunter2" "plain""#,
         ]
     );
-    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.status(), RunStatus::Completed);
 }

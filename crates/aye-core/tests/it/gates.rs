@@ -607,7 +607,7 @@ fn a_yes_to_a_step_is_for_what_it_leads_to() {
     assert_eq!(run.question().follows, None, "nobody knows the branch yet");
     run.names.set("branch", "two");
     run.answer("no");
-    assert_eq!(run.status(), aye_core::journal::Status::Cancelled);
+    assert_eq!(run.status(), aye_core::journal::RunStatus::Cancelled);
 }
 
 /// What a question is about has no limit; the question itself has one.

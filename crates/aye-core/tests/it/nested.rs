@@ -8,7 +8,7 @@ use aye_core::effect::Task;
 use aye_core::event::{Event, ProcessRecord};
 use aye_core::flow::Flow;
 use aye_core::input::{End, Finished, Input, Retry};
-use aye_core::journal::{Phase, Status};
+use aye_core::journal::{Phase, RunStatus};
 use aye_core::machine::{Limits, Machine, Start};
 use aye_core::nested::{Child, ChildRun, Nested, ParentScope};
 use aye_core::skill::parse;
@@ -173,7 +173,7 @@ fn played(
     fates: [&[bool]; 2],
     picks: &[usize],
     keeps: bool,
-) -> (Status, Vec<Vec<Event>>) {
+) -> (RunStatus, Vec<Vec<Event>>) {
     let skill = parse("t.yaml", text).skills.into_iter().next().expect("a skill");
     let mut run = Run::start(skill);
     let mut inside = Vec::new();

@@ -3,7 +3,7 @@
 use aye_core::effect::Effect;
 use aye_core::event::{BadOutcome, EventKind, PauseReason};
 use aye_core::input::{Attach, End, Finished, Input};
-use aye_core::journal::{Status, StepStatus};
+use aye_core::journal::{RunStatus, StepStatus};
 use aye_core::machine::Refusal;
 use aye_core::skill::{EndStatus, OnError, Skill, Step, StepTimeout};
 use serde_json::Value;
@@ -270,7 +270,7 @@ fn cancelling_a_run_that_nobody_drives_ends_it() {
     let mut run = Run::start(steps([command("a"), command("b")]));
     run.interrupt();
     run.exit(0);
-    assert_eq!(run.status(), Status::Paused);
+    assert_eq!(run.status(), RunStatus::Paused);
     run.cancel("eve");
     assert_eq!(run.tail(2), ["paused interrupted", "cancelled cancelled"]);
 }
@@ -310,10 +310,10 @@ fn cancelling_wins_over_interrupting() {
 fn an_interrupt_leaves_a_question_open() {
     let mut run = Run::start(steps([gated(command("a"), confirm("?"))]));
     run.interrupt();
-    assert_eq!(run.status(), Status::Waiting);
+    assert_eq!((run.status(), run.machine.state().is_asking()), (RunStatus::Paused, true));
     assert_eq!(run.machine.next_effect(), Effect::Rest(Some(PauseReason::Interrupted)));
     run.answer("yes");
-    assert_eq!(run.status(), Status::Paused);
+    assert_eq!((run.status(), run.machine.state().is_asking()), (RunStatus::Paused, false));
     run.attach();
     assert_eq!(run.tail(3), ["ann says yes (terminal)", "resumed", "a start"]);
 }
@@ -425,7 +425,7 @@ fn time_that_a_run_stood_still_does_not_count() {
     assert_eq!(run.execution().step, "b", "80 seconds have passed, 40 of them count");
     run.sleep(30);
     run.exit(0);
-    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.status(), RunStatus::Completed);
     let mut free = Run::start(steps([command("a")]));
     let before = free.events.len();
     free.send(Input::Continued { after }).unwrap();

@@ -4,7 +4,7 @@ use aye_core::effect::{Effect, Task};
 use aye_core::error_code::ErrorCode;
 use aye_core::flow::Flow;
 use aye_core::input::End;
-use aye_core::journal::Status;
+use aye_core::journal::RunStatus;
 use aye_core::machine::{Limits, Machine};
 use aye_core::nested::{Child, ChildRun, Nested, ParentScope};
 use aye_core::skill::{Skill, parse};
@@ -61,7 +61,7 @@ steps:
     run.tick(1);
     assert_eq!(run.execution().attempt, 3);
     run.exit(1);
-    assert_eq!(run.status(), Status::Failed);
+    assert_eq!(run.status(), RunStatus::Failed);
     let record = &run.machine.state().steps["a"];
     assert_eq!((record.visits, record.attempt), (1, 3));
 }
@@ -85,7 +85,7 @@ steps:
         run(&text.replace("30s", "10m").replace("jitter: false", "jitter: false, max: 1h"));
     late.exit(1);
     late.tick(61);
-    assert_eq!(late.status(), Status::Failed);
+    assert_eq!(late.status(), RunStatus::Failed);
     assert!(late.machine.state().end_message.as_deref().unwrap().contains("time limit"));
 }
 
@@ -98,7 +98,7 @@ fn only_what_the_retry_names_is_tried_again() {
     };
     let mut codes = run(&text("75"));
     codes.exit(1);
-    assert_eq!(codes.status(), Status::Failed);
+    assert_eq!(codes.status(), RunStatus::Failed);
     let mut codes = run(&text("75"));
     codes.exit(75);
     assert_eq!(codes.execution().attempt, 2);
@@ -113,7 +113,7 @@ fn only_what_the_retry_names_is_tried_again() {
         hint: None,
     };
     hopeless.finish(end, None);
-    assert_eq!(hopeless.status(), Status::Failed);
+    assert_eq!(hopeless.status(), RunStatus::Failed);
 }
 
 #[test]
@@ -147,7 +147,7 @@ steps:
     assert_eq!(good.execution().step, "b");
     let mut bad = run(text);
     bad.finish(End::Exited { value: json!({ "ok": false, "why": "rain" }), parsed: None }, None);
-    assert_eq!(bad.status(), Status::Failed);
+    assert_eq!(bad.status(), RunStatus::Failed);
     assert_eq!(bad.machine.state().end_message.as_deref(), Some("step `a`: not ok: rain"));
     let mut broken = run(text);
     failed(&mut broken, "boom");
@@ -191,7 +191,7 @@ outputs: [{ name: made, value: '{{ rest }}' }]
     let mut early = run(&text.replace("CONDITION", "1 == 1"));
     assert_eq!(early.execution().step, "tidy");
     early.exit_with(0, json!("clean"));
-    assert_eq!(early.status(), Status::Completed);
+    assert_eq!(early.status(), RunStatus::Completed);
     assert_eq!(early.machine.state().results["result"], "nothing to do: clean");
     let late = run(&text.replace("CONDITION", "1 == 2"));
     assert_eq!(late.execution().step, "rest");
@@ -226,7 +226,7 @@ fn a_loop_is_a_run_for_each_item_and_goes_on_with_the_list_it_began_with() {
             .any(|_| true)
     );
     run.finish(End::Exited { value: json!(["a", "b"]), parsed: None }, None);
-    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.status(), RunStatus::Completed);
 }
 
 /// The steps of a child and what they see.
@@ -259,7 +259,7 @@ fn a_list_that_is_none_fails_and_an_empty_one_is_done() {
     assert!(wrong.machine.state().end_message.as_deref().unwrap().contains("`5` is not a list"));
     let mut empty = run(LOOP);
     empty.finish(End::Exited { value: json!([]), parsed: None }, None);
-    assert_eq!(empty.status(), Status::Completed);
+    assert_eq!(empty.status(), RunStatus::Completed);
     assert_eq!(empty.machine.state().outputs["each"], json!([]));
     let mut lines = run(LOOP);
     lines.finish(End::Exited { value: json!("one\n\n two \n"), parsed: None }, None);
@@ -274,8 +274,8 @@ fn a_list_that_is_none_fails_and_an_empty_one_is_done() {
 fn a_list_that_is_none_may_be_passed_over_unless_something_has_to_hold() {
     let passed = LOOP.replace("as: n,", "as: n, on_error: continue,");
     for (text, status) in [
-        (passed.clone(), Status::Completed),
-        (passed.replace("as: n,", "as: n, validate: { condition: 'true' },"), Status::Failed),
+        (passed.clone(), RunStatus::Completed),
+        (passed.replace("as: n,", "as: n, validate: { condition: 'true' },"), RunStatus::Failed),
     ] {
         let mut wrong = run(&text);
         wrong.finish(End::Exited { value: json!(5), parsed: None }, None);
@@ -287,7 +287,7 @@ undefined: lenient
 steps: [{ name: each, foreach: '{{ nothing }}', command: echo }]
 ";
     let empty = run(lenient);
-    assert_eq!(empty.status(), Status::Completed);
+    assert_eq!(empty.status(), RunStatus::Completed);
     assert_eq!(empty.machine.state().outputs["each"], json!([]));
 }
 
@@ -300,17 +300,17 @@ fn a_nested_step_rests_where_it_is_and_is_never_in_doubt() {
     assert_eq!((skill.as_str(), &inputs["a"]), ("other", &json!("x2")));
     run.interrupt();
     run.stopped();
-    assert_eq!(run.status(), Status::Paused);
+    assert_eq!(run.status(), RunStatus::Paused);
     run.crash();
     run.attach();
     assert!(matches!(run.machine.next_effect(), Effect::Run { .. }));
     run.leave();
-    assert_eq!(run.status(), Status::Paused);
+    assert_eq!(run.status(), RunStatus::Paused);
     run.attach();
     let declined =
         End::Declined { expired: false, by: Some("bob".to_owned()), message: "no".to_owned() };
     run.finish(declined, None);
-    assert_eq!(run.status(), Status::Cancelled);
+    assert_eq!(run.status(), RunStatus::Cancelled);
     assert_eq!(run.machine.state().ended_by.as_deref(), Some("bob"));
     let _ = driver("ann");
 }
@@ -375,7 +375,7 @@ fn a_known_error_is_repaired_and_the_step_tried_again() {
 fn what_is_not_the_known_error_is_not_repaired() {
     let mut run = run(HEALED);
     said(&mut run, 1, "MR !1403 not found");
-    assert_eq!(run.status(), Status::Failed);
+    assert_eq!(run.status(), RunStatus::Failed);
 }
 
 #[test]
@@ -383,14 +383,14 @@ fn a_repair_that_fails_or_does_not_help_leaves_the_failure_as_it_was() {
     let mut broken = run(HEALED);
     said(&mut broken, 7, "HTTP 403");
     failed(&mut broken, "no login");
-    assert_eq!(broken.status(), Status::Failed);
+    assert_eq!(broken.status(), RunStatus::Failed);
     assert_eq!(broken.machine.state().end_message.as_deref(), Some("step `a`: exit code 7"));
     let mut useless = run(HEALED);
     said(&mut useless, 7, "HTTP 403");
     useless.finish(End::Exited { value: json!(""), parsed: None }, None);
     useless.tick(2);
     said(&mut useless, 7, "HTTP 403");
-    assert_eq!(useless.status(), Status::Failed, "once is enough");
+    assert_eq!(useless.status(), RunStatus::Failed, "once is enough");
     let mut passed = run(&HEALED.replace("auto_heal", "continue"));
     said(&mut passed, 7, "HTTP 403");
     failed(&mut passed, "no login");
@@ -403,12 +403,12 @@ fn a_repair_is_stopped_like_any_step() {
     said(&mut cancelled, 7, "HTTP 403");
     cancelled.cancel("bob");
     cancelled.stopped();
-    assert_eq!(cancelled.status(), Status::Cancelled);
+    assert_eq!(cancelled.status(), RunStatus::Cancelled);
     let mut interrupted = run(HEALED);
     said(&mut interrupted, 7, "HTTP 403");
     interrupted.interrupt();
     interrupted.stopped();
-    assert_eq!(interrupted.status(), Status::Paused);
+    assert_eq!(interrupted.status(), RunStatus::Paused);
     interrupted.attach();
     assert_eq!(nested(&interrupted).children.len(), 1);
 }

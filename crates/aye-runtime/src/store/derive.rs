@@ -2,13 +2,14 @@
 //! rebuilding and auditing.
 
 use aye_core::event::{Answered, Driver, Event, EventKind, SkillStarted};
+use aye_core::journal::RunStatus;
 use aye_core::question::Question;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::StoreError;
 use super::chain::Hash;
-use super::rows::{NameClaim, QuestionRow, QuestionState, RunRow, RunStatus};
+use super::rows::{NameClaim, QuestionRow, QuestionState, RunRow};
 
 /// The derived rows of one run. When appending, closed questions need not be
 /// among them: nothing changes a closed question.
@@ -262,5 +263,41 @@ fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aye_core::journal::State;
+
+    use super::*;
+
+    /// The index and the fold of a run's events mean the same by where a run stands.
+    #[test]
+    fn a_row_says_of_a_run_what_the_fold_of_its_events_says() {
+        let journal = include_str!("../../../aye-core/tests/fixtures/journal-v1.jsonl");
+        let mut run: Option<(Derived, State)> = None;
+        let mut seen = Vec::new();
+        for line in journal.lines() {
+            let event: Event = serde_json::from_str(line).expect("an event");
+            let before = run.take().filter(|(row, _)| row.run.id == event.run);
+            let (row, state) = before.map_or((None, None), |(row, state)| (Some(row), Some(state)));
+            let state = match state {
+                None => State::begin(&event),
+                Some(mut state) => state.apply(&event).map(|()| state),
+            };
+            let state = state.expect("it fits");
+            let row = fold(row, Placed { n: event.seq, hash: Hash::default(), event: &event });
+            let row = row.expect("it fits");
+            let told = (row.run.status, row.run.waiting > 0);
+            assert_eq!(told, (state.status(), state.is_asking()), "{line}");
+            seen.push(told);
+            run = Some((row, state));
+        }
+        for status in RunStatus::ALL {
+            let asking = !status.is_ended();
+            assert!(seen.contains(&(status, false)), "{status:?} is in the journal");
+            assert!(!asking || seen.contains(&(status, true)), "{status:?} with a question");
+        }
     }
 }

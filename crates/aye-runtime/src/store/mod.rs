@@ -44,6 +44,8 @@ mod source;
 mod sqlite;
 mod wake;
 
+pub use aye_core::journal::RunStatus;
+
 pub use audit::{Audit, Audited, Finding, SchemaProblem};
 pub use error::StoreError;
 pub use heads::{BadHeads, Head, Heads, PrunedHead};
@@ -63,7 +65,7 @@ pub use plain_logs::PlainLogs;
 pub use presence::{LIFETIME, Presence, PresenceKind, REFRESH, Showing, ShowingProcess, Shown};
 pub use prune::{Prune, Pruned, Pruner};
 pub use pruned_run::PrunedRun;
-pub use rows::{NameClaim, QuestionRow, QuestionState, RunRow, RunStatus};
+pub use rows::{NameClaim, QuestionRow, QuestionState, RunRow};
 pub use source::Source;
 pub use sqlite::{Bell, Durability, Home, SqliteStore};
 pub use wake::{Listener, Wake, Watch};

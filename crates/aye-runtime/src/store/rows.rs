@@ -2,52 +2,8 @@
 
 use aye_core::event::{Driver, StartedBy};
 use aye_core::id::{QuestionId, RunId};
+use aye_core::journal::RunStatus;
 use jiff::Timestamp;
-
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RunStatus {
-    /// Someone drives it, or did until they died: its lock tells which.
-    Running,
-    /// Nobody drives it; it can be resumed.
-    Paused,
-    /// It reached a good end.
-    Completed,
-    /// It ended badly.
-    Failed,
-    /// It was declined or cancelled.
-    Cancelled,
-}
-
-impl RunStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] =
-        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
-
-    /// The word used in listings and in the table.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The status of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
-    }
-
-    /// Whether nothing follows.
-    pub fn is_ended(self) -> bool {
-        match self {
-            Self::Running | Self::Paused => false,
-            Self::Completed | Self::Failed | Self::Cancelled => true,
-        }
-    }
-}
 
 /// How a run stands to the name of its `concurrency`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Where a run stands, for views: its status in the journal, who
 //! drives it, and whether someone is asked.
 
-use aye_core::journal::Status;
+use aye_core::journal::{RunStatus, State};
 use serde::{Serialize, Serializer};
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::store::{RunFilter, RunStatus};
+use crate::store::RunFilter;
 
 use super::run_views::ListedRun;
 
@@ -58,17 +58,14 @@ impl RunStanding {
         }
     }
 
-    /// The same from what the fold of a run's events says.
-    pub fn of_status(status: Status, driven: bool, waiting: u32) -> Self {
-        let status = match status {
-            Status::Waiting => return Self::Waiting,
-            Status::Running => RunStatus::Running,
-            Status::Paused => RunStatus::Paused,
-            Status::Completed => RunStatus::Completed,
-            Status::Failed => RunStatus::Failed,
-            Status::Cancelled => RunStatus::Cancelled,
-        };
-        Self::of(status, driven, waiting)
+    /// The same from the fold of a run's events.
+    pub fn of_state(state: &State, driven: bool, waiting: u32) -> Self {
+        Self::of(state.status(), driven, waiting.max(state.is_asking().into()))
+    }
+
+    /// The same as far as a run's own events tell: whether a process drives it is not looked at.
+    pub fn of_events(state: &State) -> Self {
+        Self::of_state(state, true, 0)
     }
 
     /// The same for a run that waits for a name, where it does.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::paint::{duration, escape_control_line};
 use crate::words::took;
-use aye_runtime::usecases::RunHistory;
+use aye_runtime::usecases::{RunHistory, RunStanding};
 
 use super::history::{Entry, History};
 use super::story::{starter_words, unreached_word};
@@ -28,7 +28,8 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
     let mut text = String::new();
     let took = duration(ran_for(story, now));
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "# {}: {}\n", words(&started.skill), state.status().word());
+    let _ =
+        writeln!(text, "# {}: {}\n", words(&started.skill), RunStanding::of_events(state).word());
     let _ = writeln!(
         text,
         "Run `{}` by {} on {}, {}, {took}{}.",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aye_core::event::{ProcessRecord, SkillStarted, StartedBy};
 use aye_core::id::RunId;
-use aye_core::journal::{Phase, State, Status, StepRecord, StepStatus};
+use aye_core::journal::{Phase, State, StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
 use aye_runtime::clock::local;
 use aye_runtime::usecases::{RunHistory, RunStanding};
@@ -114,7 +114,7 @@ fn steps(timeline: &RunHistory, now: Now<'_>, depth: usize, paint: Paint, text: 
             let run = &inside.state.run;
             let parent = inside.state.started.parent.as_ref();
             let label = parent.map(|parent| parent.label()).unwrap_or_default();
-            let status = inside.state.status().word().to_owned();
+            let status = RunStanding::of_events(&inside.state).word().to_owned();
             let about = [status, about_inside(&inside.state), format!("run {run}")];
             let about: Vec<String> = about.into_iter().filter(|part| !part.is_empty()).collect();
             let about = paint.text(Tone::Dim, &about.join(", "));
@@ -139,7 +139,7 @@ pub(super) fn unreached_word(state: &State) -> &'static str {
 }
 
 fn standing(state: &State, step: &StepRecord, now: Now<'_>) -> (Glyph, Tone, &'static str) {
-    let cut_off = !now.driven && state.status() == Status::Running;
+    let cut_off = !now.driven && state.is_at_work();
     let said = |(glyph, tone), word| (glyph, tone, word);
     match shown_status(state, step) {
         StepStatus::Running if cut_off => said(signs::of_run(RunStanding::CutOff), "cut off"),
@@ -320,7 +320,7 @@ pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint)
         let parent = inside.state.started.parent.as_ref();
         let label = parent.map(|parent| parent.label()).unwrap_or_default();
         let (label, run) = (escape_control_line(&label), &inside.state.run);
-        let word = inside.state.status().word();
+        let word = RunStanding::of_events(&inside.state).word();
         let _ =
             writeln!(text, "  {label}  {word}  {}", paint.text(Tone::Dim, &format!("run {run}")));
         steps(inside, now, 2, paint, &mut text);

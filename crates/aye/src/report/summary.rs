@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aye_core::event::{FailReason, PauseReason};
 use aye_core::id::RunId;
-use aye_core::journal::{Ended, Phase, State, Status, StepStatus};
+use aye_core::journal::{Ended, Phase, State, StepStatus};
 use serde_json::Value;
 
 use crate::paint::{
@@ -159,7 +159,7 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                             next.push(("end it", format!("aye cancel {holder}")));
                         }
                     }
-                    match (driven, state.status() == Status::Running) {
+                    match (driven, state.is_at_work()) {
                         (true, _) => waits_words(state, "waits"),
                         (false, true) => {
                             format!("was cut off; it {}", waits_words(state, "waited"))
@@ -174,8 +174,11 @@ fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> St
                     "is running".to_owned()
                 }
                 Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => {
-                    let cut_off = state.status() == Status::Running;
-                    if cut_off { "was cut off".to_owned() } else { "is paused".to_owned() }
+                    if state.is_at_work() {
+                        "was cut off".to_owned()
+                    } else {
+                        "is paused".to_owned()
+                    }
                 }
             };
             next.push(match driven {

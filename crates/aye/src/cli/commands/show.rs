@@ -59,7 +59,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     if context.json {
         let mut value = as_json(&story, driven.then(|| context.now()));
         value["driven"] = driven.into();
-        let standing = RunStanding::of_status(story.state.status(), driven, waiting);
+        let standing = RunStanding::of_state(&story.state, driven, waiting);
         value["status"] = json!(standing.or_queued(story.state.waits_for_name().is_some()));
         let messages: Vec<Value> = messages.iter().map(message_json).collect();
         if !messages.is_empty() {
@@ -165,7 +165,7 @@ fn as_json(story: &RunHistory, now: Option<Timestamp>) -> Value {
         "run": state.run,
         "skill": state.started.skill,
         "file": state.started.file,
-        "status": state.status(),
+        "status": RunStanding::of_events(state),
         "final_state": state.final_state,
         "message": state.end_message,
         "inputs": state.started.inputs,
