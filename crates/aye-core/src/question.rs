@@ -37,6 +37,25 @@ pub enum Purpose {
     Recover,
 }
 
+impl Purpose {
+    /// Every purpose.
+    pub const ALL: [Self; 3] = [Self::Gate, Self::Ask, Self::Recover];
+
+    /// The word used in events and listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Gate => "gate",
+            Self::Ask => "ask",
+            Self::Recover => "recover",
+        }
+    }
+
+    /// The purpose of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.word() == word)
+    }
+}
+
 /// A question with everything rendered: what a prompter shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {

@@ -54,10 +54,20 @@ pub enum Verdict {
     Accepted,
     /// It was not, and why.
     Refused(String),
+    /// It was not: the run has ended, and nobody will read its requests again.
+    Ended,
 }
 
-/// Why a request to a run that has ended is refused.
-pub const ENDED: &str = "the run has ended";
+impl Verdict {
+    /// Why the request was not taken, if it was not.
+    pub fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Accepted => None,
+            Self::Refused(why) => Some(why),
+            Self::Ended => Some("the run has ended"),
+        }
+    }
+}
 
 /// A request that waits for its verdict.
 #[derive(Debug, Clone, PartialEq)]

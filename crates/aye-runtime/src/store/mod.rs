@@ -55,7 +55,7 @@ pub use lease::{Held, Hold, Holder, Lease, LeaseError, Leases};
 pub use lessons::Lessons;
 pub use log_seal::seal;
 pub use logs::Logs;
-pub use mailbox::{ENDED, Mailbox, Pending, RequestId, Verdict};
+pub use mailbox::{Mailbox, Pending, RequestId, Verdict};
 pub use memory::MemoryStore;
 pub use open_store::{OpenStore, Sqlite};
 pub use outbox::{

@@ -3,6 +3,8 @@
 use aye_core::event::{Driver, StartedBy};
 use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::RunStatus;
+use aye_core::question::Purpose;
+use aye_core::skill::AskKind;
 use jiff::Timestamp;
 
 /// How a run stands to the name of its `concurrency`.
@@ -128,10 +130,10 @@ pub struct QuestionRow {
     pub skill: String,
     /// The step that asks.
     pub step: String,
-    /// `confirm`, `choose`, `input`, `recover`.
-    pub kind: String,
-    /// `gate`, `ask`, `recover`.
-    pub purpose: String,
+    /// Whether it asks for a yes, for a choice or for text.
+    pub kind: AskKind,
+    /// Whether it stands before a step, is a step itself, or is about a failed step.
+    pub purpose: Purpose,
     /// Heading.
     pub title: String,
     /// The question.

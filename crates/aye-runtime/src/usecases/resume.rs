@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aye_core::event::Driver;
 use aye_core::input::{Input, Retry};
 use aye_core::journal::State;
-use aye_core::question::{Answer, Channel, Edits};
+use aye_core::question::{Answer, Channel, Edits, Purpose};
 use aye_core::secrets::is_secret;
 use aye_process::Signals;
 use indexmap::IndexMap;
@@ -237,7 +237,7 @@ fn open_recoveries(
 ) -> Result<Vec<QuestionRow>, Error> {
     let fits = |question: &QuestionRow| {
         (question.run == row.id || question.run.is_inside(&row.id))
-            && question.purpose == "recover"
+            && question.purpose == Purpose::Recover
             && step.is_none_or(|step| step == question.step)
     };
     let open = journal.open_questions()?.into_iter().map(|open| open.row);

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::store::{ENDED, LeaseError, RunRow, Store, Verdict};
+use crate::store::{LeaseError, RunRow, Store, Verdict};
 
 use super::hand_over::{answers_secret, holds_code, no_driver};
 use super::loaded_run::{LoadedRun, ended};
@@ -175,23 +175,23 @@ impl Runtime {
         let since = Instant::now();
         loop {
             bell.drain()?;
-            match store.verdict(id)? {
+            let verdict = store.verdict(id)?;
+            match verdict.as_ref().map(Verdict::refusal) {
                 // Who cancels waits for what runs to end.
-                Some(Verdict::Accepted)
-                    if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
-                Some(Verdict::Accepted) => return Ok(Sent::Accepted),
-                Some(Verdict::Refused(why)) => {
-                    if why == ENDED {
+                Some(None) if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
+                Some(None) => return Ok(Sent::Accepted),
+                Some(Some(why)) => {
+                    if verdict == Some(Verdict::Ended) {
                         record_late(self, store, row, request);
                     }
-                    return Ok(Sent::Refused(why));
+                    return Ok(Sent::Refused(why.to_owned()));
                 }
                 None => {}
             }
             // The driver may have gone before it read its requests.
             if store.holder(&driven)?.is_none() {
                 match settle_requests(self, store, row) {
-                    Ok(()) => return Ok(undriven(store.verdict(id)?)),
+                    Ok(()) => return Ok(undriven(store.verdict(id)?.as_ref())),
                     // Someone took it up in this moment: they will read it.
                     Err(Error::Lease(LeaseError::Held(_))) => {}
                     Err(error) => return Err(error),
@@ -242,10 +242,10 @@ fn is_stopping(store: &dyn Store, row: &RunRow, request: &Request) -> Result<boo
 }
 
 /// What became of a request that we read ourselves.
-fn undriven(verdict: Option<Verdict>) -> Sent {
-    match verdict {
-        Some(Verdict::Accepted) => Sent::AcceptedUndriven,
-        Some(Verdict::Refused(why)) => Sent::Refused(why),
+fn undriven(verdict: Option<&Verdict>) -> Sent {
+    match verdict.map(Verdict::refusal) {
+        Some(None) => Sent::AcceptedUndriven,
+        Some(Some(why)) => Sent::Refused(why.to_owned()),
         None => Sent::Refused("it was not read".to_owned()),
     }
 }

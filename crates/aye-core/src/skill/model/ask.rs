@@ -74,6 +74,14 @@ pub enum AskKind {
 }
 
 impl AskKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Confirm, Self::Choose, Self::Input, Self::Recover];
+
+    /// The kind of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
     /// The word used in files, events and listings.
     pub fn word(self) -> &'static str {
         match self {

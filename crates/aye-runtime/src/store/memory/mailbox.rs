@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::state::Sent;
-use crate::store::{ENDED, Mailbox, Pending, RequestId, StoreError, Verdict};
+use crate::store::{Mailbox, Pending, RequestId, StoreError, Verdict};
 
 impl Mailbox for MemoryStore {
     fn send(
@@ -28,7 +28,7 @@ impl Mailbox for MemoryStore {
             sender: sender.to_owned(),
             request: request.clone(),
         };
-        let verdict = ended.then(|| Verdict::Refused(ENDED.to_owned()));
+        let verdict = ended.then_some(Verdict::Ended);
         state.requests.push(Sent { pending, verdict });
         state.bells.ring_for_requests(|to| *to == run.outermost());
         Ok(id)

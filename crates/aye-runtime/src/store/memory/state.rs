@@ -10,7 +10,7 @@ use crate::store::chain::{Hash, Link};
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::pruned_run::Chain;
 use crate::store::{
-    Announcer, AnswerToken, ENDED, Holder, Lease, MessageRow, MessageState, NameClaim, NewMessage,
+    Announcer, AnswerToken, Holder, Lease, MessageRow, MessageState, NameClaim, NewMessage,
     Pending, PrunedRun, Pruner, QuestionRow, RequestId, RunRow, Source, StoreError, Verdict,
     concurrency,
 };
@@ -193,7 +193,7 @@ impl State {
     /// Refuses what nobody will read any more.
     fn refuse_rest(&mut self, run: &RunId) {
         for sent in self.requests.iter_mut().filter(|sent| sent.pending.run == *run) {
-            sent.verdict.get_or_insert_with(|| Verdict::Refused(ENDED.to_owned()));
+            sent.verdict.get_or_insert(Verdict::Ended);
         }
     }
 

@@ -7,24 +7,26 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::change::Failure;
 use super::{Durability, SqliteStore, runs};
-use crate::store::{ENDED, Mailbox, Pending, RequestId, StoreError, Verdict};
+use crate::store::{Mailbox, Pending, RequestId, StoreError, Verdict};
 
 const ACCEPTED: &str = "accepted";
 const REFUSED: &str = "refused: ";
 
 fn text(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Accepted => ACCEPTED.to_owned(),
-        Verdict::Refused(why) => format!("{REFUSED}{why}"),
+    match verdict.refusal() {
+        None => ACCEPTED.to_owned(),
+        Some(why) => format!("{REFUSED}{why}"),
     }
 }
 
-fn from_text(text: &str) -> Verdict {
-    if text == ACCEPTED {
-        Verdict::Accepted
-    } else {
-        Verdict::Refused(text.strip_prefix(REFUSED).unwrap_or(text).to_owned())
+fn from_text(written: &str) -> Verdict {
+    // As every version has written it.
+    if let Some(verdict) =
+        [Verdict::Accepted, Verdict::Ended].into_iter().find(|v| text(v) == written)
+    {
+        return verdict;
     }
+    Verdict::Refused(written.strip_prefix(REFUSED).unwrap_or(written).to_owned())
 }
 
 impl Mailbox for SqliteStore {
@@ -41,7 +43,7 @@ impl Mailbox for SqliteStore {
         let sent = self.commit(|change| {
             let row = runs::load(change, run.as_str())?
                 .ok_or_else(|| StoreError::NoRun { run: run.clone() })?;
-            let verdict = row.status.is_ended().then(|| text(&Verdict::Refused(ENDED.to_owned())));
+            let verdict = row.status.is_ended().then(|| text(&Verdict::Ended));
             // Nobody will read it: what it says, a code perhaps, is not kept.
             let body = match &verdict {
                 Some(_) => String::new(),
@@ -145,6 +147,26 @@ pub(super) fn refuse_rest(db: &Connection, run: &RunId) -> Result<(), rusqlite::
     db.prepare_cached(
         "UPDATE requests SET verdict = ?2, body = '' WHERE run = ?1 AND verdict IS NULL",
     )?
-    .execute(params![run.as_str(), text(&Verdict::Refused(ENDED.to_owned()))])?;
+    .execute(params![run.as_str(), text(&Verdict::Ended)])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Other versions of Aye read and write the same table.
+    #[test]
+    fn verdicts_are_written_as_before() {
+        let refused = || Verdict::Refused("not now".to_owned());
+        for (verdict, written) in [
+            (Verdict::Accepted, "accepted"),
+            (refused(), "refused: not now"),
+            (Verdict::Ended, "refused: the run has ended"),
+        ] {
+            assert_eq!(text(&verdict), written);
+            assert_eq!(from_text(written), verdict);
+        }
+        assert_eq!(from_text("not now"), refused());
+    }
 }

@@ -2,7 +2,8 @@
 
 use aye_core::event::EventKind;
 use aye_core::id::{QuestionId, RunId};
-use aye_core::question::Question;
+use aye_core::question::{Purpose, Question};
+use aye_core::skill::AskKind;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
@@ -146,8 +147,8 @@ pub(super) fn insert(db: &Connection, row: &QuestionRow) -> Result<(), rusqlite:
         row.run.as_str(),
         row.skill,
         row.step,
-        row.kind,
-        row.purpose,
+        row.kind.word(),
+        row.purpose.word(),
         row.title,
         row.message,
         row.asked.as_millisecond(),
@@ -188,6 +189,7 @@ fn declines_text(row: &QuestionRow) -> Option<String> {
 }
 
 fn read_row(row: &Row<'_>) -> Result<QuestionRow, rusqlite::Error> {
+    let (kind, purpose): (String, String) = (row.get(5)?, row.get(6)?);
     let state: String = row.get(11)?;
     let moment = |column| row.get::<_, Option<i64>>(column)?.map(|_| time(row, column)).transpose();
     let declines = match row.get::<_, Option<String>>(16)? {
@@ -200,8 +202,10 @@ fn read_row(row: &Row<'_>) -> Result<QuestionRow, rusqlite::Error> {
         run: RunId::new(row.get::<_, String>(2)?).map_err(|error| unexpected(2, error))?,
         skill: row.get(3)?,
         step: row.get(4)?,
-        kind: row.get(5)?,
-        purpose: row.get(6)?,
+        kind: AskKind::from_word(&kind)
+            .ok_or_else(|| unexpected(5, format!("unknown kind `{kind}`")))?,
+        purpose: Purpose::from_word(&purpose)
+            .ok_or_else(|| unexpected(6, format!("unknown purpose `{purpose}`")))?,
         title: row.get(7)?,
         message: row.get(8)?,
         asked: time(row, 9)?,

@@ -114,8 +114,8 @@ fn questions_have_every_state() -> Outcome {
     assert_eq!(answered.prompter.as_deref(), Some("web"));
     assert_eq!(answered.deadline, Some(moment(900_000)));
     assert_eq!(answered.closed, Some(moment(7_000)));
-    assert_eq!((answered.kind.as_str(), answered.step.as_str()), ("confirm", "gate1"));
-    assert_eq!(answered.purpose, "gate");
+    assert_eq!((answered.kind.word(), answered.step.as_str()), ("confirm", "gate1"));
+    assert_eq!(answered.purpose, aye_core::question::Purpose::Gate);
     assert_eq!(state("failed0001-1")?.state, QuestionState::Withdrawn);
     assert_eq!(state("cancelled1-1")?.state, QuestionState::Expired);
     // Two had to agree: the second answer closed one, a decline the other.

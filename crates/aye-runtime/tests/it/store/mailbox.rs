@@ -73,7 +73,7 @@ fn nobody_waits_for_a_run_that_has_ended() -> Outcome {
     let late = store.send(&tale.run, &cancel(), "cli", moment(2))?;
     for request in [early, late] {
         let verdict = store.verdict(request)?;
-        assert_eq!(verdict, Some(Verdict::Refused("the run has ended".into())));
+        assert_eq!(verdict, Some(Verdict::Ended));
     }
     Ok(())
 }

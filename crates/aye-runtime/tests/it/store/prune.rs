@@ -19,7 +19,7 @@ fn old_finished_runs_go_with_all_they_had() -> Outcome {
     std::fs::write(logs.join("build/stdout"), [b'x'; 1000])?;
     let request = Request::Cancel { by: "ada".into(), reason: None };
     let sent = store.send(&id("failed0001"), &request, "cli", moment(9))?;
-    assert!(matches!(store.verdict(sent)?, Some(Verdict::Refused(_))));
+    assert!(matches!(store.verdict(sent)?, Some(Verdict::Ended)));
 
     // Runs `failed0001` and `cancelled1` ended at 4 s, `completed1` at 11 s.
     assert!(!store.has_finished_older_than(moment(4_000))?);

@@ -12,6 +12,7 @@ use aye_core::advice::Advice;
 use aye_core::journal::State;
 use aye_core::nested::{Item, Parent};
 use aye_core::question::Question;
+use aye_core::skill::AskKind;
 use aye_process::{Signal, Signals};
 use clap::Args;
 use jiff::Timestamp;
@@ -61,7 +62,7 @@ pub(super) struct Waiting {
     path: Vec<String>,
     /// The item it is about, where it is inside a list.
     item: Option<Item>,
-    kind: String,
+    kind: AskKind,
     /// Its heading, where the skill gives it one.
     title: Option<String>,
     message: String,

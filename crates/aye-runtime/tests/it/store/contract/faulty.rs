@@ -12,9 +12,9 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::Request;
 use aye_core::question::Question;
 use aye_runtime::store::{
-    Announcer, AnswerToken, Audit, Audited, ENDED, Finding, Found, Heads, Held, Holder, Job,
-    Journal, Lease, LeaseError, Leases, Lessons, Listener, Logs, Mailbox, MemoryStore, MessageRow,
-    Outbox, Pending, PlainLogs, Presence, Prune, Pruned, PrunedRun, Pruner, QuestionRow, Questions,
+    Announcer, AnswerToken, Audit, Audited, Finding, Found, Heads, Held, Holder, Job, Journal,
+    Lease, LeaseError, Leases, Lessons, Listener, Logs, Mailbox, MemoryStore, MessageRow, Outbox,
+    Pending, PlainLogs, Presence, Prune, Pruned, PrunedRun, Pruner, QuestionRow, Questions,
     RequestId, RunFilter, RunRow, RunStatus, Runs, Settled, Showing, ShowingProcess, Shown, Source,
     Store, StoreError, Verdict, Wake,
 };
@@ -316,9 +316,7 @@ impl Mailbox for Faulty {
         let verdict = self.inner.verdict(id)?;
         Ok(match self.fault {
             Fault::VerdictChanges => self.verdicts.lock().unwrap().get(&id).cloned().or(verdict),
-            Fault::EndedRunsAreSilent => {
-                verdict.filter(|verdict| *verdict != Verdict::Refused(ENDED.to_owned()))
-            }
+            Fault::EndedRunsAreSilent => verdict.filter(|verdict| *verdict != Verdict::Ended),
             _ => verdict,
         })
     }

@@ -1,7 +1,7 @@
 //! Requests and verdicts.
 
 use aye_core::input::Request;
-use aye_runtime::store::{ENDED, RequestId, StoreError, Verdict};
+use aye_runtime::store::{RequestId, StoreError, Verdict};
 
 use super::super::sample::{Tale, id, moment};
 use super::{Kept, Place, begun, ensure};
@@ -66,7 +66,7 @@ pub(super) fn ended_refuses(place: &dyn Place) -> Kept {
     let late = store.send(&tale.run, &cancel(), "cli", moment(2))?;
     for request in [early, late] {
         let verdict = store.verdict(request)?;
-        ensure!(verdict == Some(Verdict::Refused(ENDED.to_owned())), "{verdict:?}");
+        ensure!(verdict == Some(Verdict::Ended), "{verdict:?}");
     }
     Ok(())
 }
