@@ -12,8 +12,8 @@ use crate::fmt::{duration, escape_control_line};
 use crate::prompter::AskedQuestion;
 use crate::settings::PolicySettings;
 
+use super::document::document;
 use super::reply::{AdvisorState, Beside, read};
-use super::task::document;
 
 /// How long one that took too long may continue before it is killed.
 const GRACE: Duration = Duration::from_secs(1);

@@ -86,7 +86,7 @@ pub enum MemoryError {
     /// There is no such entry.
     #[error("memory has no `{0}`")]
     NotFound(String),
-    /// The pattern is no use.
+    /// The pattern cannot be used.
     #[error(transparent)]
     Pattern(#[from] BadPattern),
 }

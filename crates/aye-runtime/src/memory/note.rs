@@ -33,7 +33,7 @@ impl Memory {
     /// Adds a known issue at the end of `patterns.yaml`.
     ///
     /// # Errors
-    /// When the pattern is no use, when the same is known word for word, or when the file cannot be added to without
+    /// When the pattern cannot be used, when the same is known word for word, or when the file cannot be added to without
     /// changing what is there: the error has the text to add by hand.
     pub fn note_issue(&self, new: &NewIssue, mask: Mask<'_>) -> Result<Issue, MemoryError> {
         let one = |text: &String| line(text, mask);

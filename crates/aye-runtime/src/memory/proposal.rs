@@ -96,7 +96,7 @@ impl Memory {
     /// What memory takes in to propose a known issue.
     ///
     /// # Errors
-    /// When the pattern is no use.
+    /// When the pattern cannot be used.
     pub fn issue_proposal(
         &self,
         told: &ToldFix,

@@ -3,27 +3,27 @@
 use serde_json::{Map, Value};
 
 /// Fields that together take no more than so many bytes of JSON.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     fields: Map<String, Value>,
     left: usize,
 }
 
 impl Budget {
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(crate) fn new(bytes: usize) -> Self {
         Self { fields: Map::new(), left: bytes.saturating_sub("{}".len()) }
     }
 
     /// How many bytes are left.
-    pub(super) fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
     /// Adds a field if there is room for it.
-    pub(super) fn add(&mut self, name: &str, value: Value) {
+    pub(crate) fn add(&mut self, name: &str, value: Value) {
         // With a colon and a comma.
         let taken = text_size(name) + size(&value) + 2;
         if taken <= self.left {
@@ -32,13 +32,13 @@ impl Budget {
         }
     }
 
-    pub(super) fn into_fields(self) -> Map<String, Value> {
+    pub(crate) fn into_fields(self) -> Map<String, Value> {
         self.fields
     }
 }
 
 /// How many bytes of JSON a value takes.
-pub(super) fn size(value: &Value) -> usize {
+pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text_size(text),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string().len(),

@@ -1,4 +1,4 @@
-//! Texts for an assistant: secrets masked first, then cut to a length, and harmless.
+//! Texts for others: secrets masked first, then cut to a length, and harmless.
 
 use std::io::{self, Write};
 
@@ -26,6 +26,16 @@ impl<'a> Redactor<'a> {
     pub fn new(secrets: Option<&'a Secrets>) -> Self {
         let longest = secrets.and_then(|all| all.values().map(str::len).max()).unwrap_or(0);
         Self { secrets, longest }
+    }
+
+    /// The whole of a text, as far as anyone reads.
+    pub fn whole(&self, text: &str) -> String {
+        self.start(text, usize::MAX, usize::MAX)
+    }
+
+    /// Whether there is something in a text that must not be shown.
+    pub fn hides(&self, text: &str) -> bool {
+        self.mask(text) != text
     }
 
     /// The beginning of a text: at most so many characters, and so many bytes

@@ -1,26 +1,20 @@
-//! What an assistant is told of a run beside the question: everything it needs
-//! to talk it over with the person, and nothing else.
-//!
-//! Which variables: the run's inputs, and the results of earlier steps that
-//! the question names in its own text. For a step that failed, those that the
-//! step itself uses. Of the last steps, also of the runs around a list or a
-//! sub-skill, the beginning of what each returned.
+//! What an assistant is told of a question: its [`QuestionContext`], and what the journal, the
+//! skill's file and memory know besides. Everything it needs to talk it over with the person,
+//! and nothing else.
 
 use std::path::PathBuf;
 
-use aye_core::flow::{question_names, step_names};
 use aye_core::journal::State;
 use aye_core::machine::MOST_EDITS;
 use aye_core::question::{Purpose, Question};
-use aye_core::skill::{Action, Step};
-use aye_core::step_kind::StepKind;
-use serde_json::{Map, Value, json};
+use aye_core::skill::Action;
+use serde_json::{Map, Value};
 
 use crate::driver::{error_of, known_lines, tool_of};
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::memory::{Query, SHOWN, Standing};
-use crate::question_context::{Redactor, StepFailure, VALUE, failure, recent_steps};
+use crate::question_context::{QuestionContext, Redactor, Sources, VALUE};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
 use crate::store::RunRow;
@@ -32,19 +26,15 @@ use super::tool_facts::ToolFacts;
 
 /// What belongs to a question. Values are masked, cut and harmless.
 pub struct QuestionFacts {
+    /// The question and its run.
+    pub context: QuestionContext,
     /// Where the step is written.
     pub place: Option<StepPlace>,
-    /// What the question or the step speaks of, by name.
-    pub variables: Map<String, Value>,
-    /// The last steps.
-    pub recent_steps: Vec<Value>,
     /// What people wrote down about it: data, and never an instruction.
     pub known_issues: Vec<KnownIssue>,
     /// Fixes that memory has for the failure and that were not used, with the
     /// reason, a sentence each.
     pub unused_fixes: Vec<String>,
-    /// Why the step failed, where the question is about that.
-    pub failure: Option<StepFailure>,
     /// What the step was given, where the question is about a failure and the
     /// journal tells.
     pub args: Option<Map<String, Value>>,
@@ -80,18 +70,18 @@ impl JournalReader {
             _ => None,
         });
         let around = self.runs_around(state)?;
+        let step = place.as_ref().map(|place| &place.step);
+        let sources = Sources { question, run: Some(state), around: &around, step, secrets: None };
         let edited = state.steps.get(&question.step).map_or(0, |record| record.edited);
         Ok(QuestionFacts {
             tool,
             edits_left: recover.then(|| MOST_EDITS.saturating_sub(edited)),
-            variables: variables(asking, &around, place.as_ref(), &redactor),
-            recent_steps: recent_steps(state, &around, &redactor),
+            context: QuestionContext::of(sources),
             known_issues: self.known_issues(asking, runtime, &redactor)?,
             unused_fixes: match recover {
                 true => self.unused_fixes(asking, runtime, args.as_ref(), &redactor)?,
                 false => Vec::new(),
             },
-            failure: recover.then(|| failure(state, &question.step, &redactor)),
             args: args.map(|args| args.into_iter().map(shown).collect()),
             place,
         })
@@ -188,55 +178,4 @@ impl JournalReader {
         });
         Ok(shown.collect())
     }
-}
-
-fn variables(
-    asking: &AskingRun,
-    around: &[State],
-    place: Option<&StepPlace>,
-    redactor: &Redactor<'_>,
-) -> Map<String, Value> {
-    let AskingRun { state, question, .. } = asking;
-    let State { started, outputs, steps, .. } = state;
-    let mut shown = Map::new();
-    let mut show = |name: &str, value: &Value| {
-        // The nearest of a name is the one that is meant.
-        shown.entry(name).or_insert_with(|| redactor.value(value, VALUE + 1));
-    };
-    // What no file holds was made by Aye: its message tells what its input is.
-    for (name, value) in started.inputs.iter().filter(|_| !started.file.is_empty()) {
-        show(&format!("inputs.{name}"), value);
-    }
-    if let Some(item) = started.parent.as_ref().and_then(|parent| parent.item.as_ref()) {
-        show("item", &item.value);
-    }
-    let step = place.map(|place| &place.step);
-    let named = |name: &str| match question.purpose {
-        Purpose::Gate | Purpose::Ask => {
-            step.and_then(Step::question).is_some_and(|ask| question_names(ask, name))
-        }
-        Purpose::Recover => step.is_some_and(|step| step_names(step, name)),
-    };
-    // The steps of a list see what the run around it has.
-    let in_list = |run: &State| run.started.parent.as_ref().is_some_and(|one| one.item.is_some());
-    let inside = [state].into_iter().chain(around).zip(around);
-    let lists = inside.take_while(|(inner, _)| in_list(inner)).map(|(_, outer)| outer);
-    for (name, value) in [state].into_iter().chain(lists).flat_map(|run| &*run.outputs) {
-        if named(name) {
-            show(name, value);
-        }
-    }
-    for (name, value) in &question.outside {
-        show(name, value);
-    }
-    let kind = steps.get(&question.step).and_then(|record| record.kind.as_ref());
-    if question.purpose == Purpose::Recover && kind == Some(&StepKind::Compute) {
-        // What a block could use instead.
-        let others = outputs.keys().filter(|name| !shown.contains_key(*name));
-        let others: Vec<&String> = others.collect();
-        if !others.is_empty() {
-            shown.insert("names".to_owned(), redactor.value(&json!(others), VALUE + 1));
-        }
-    }
-    shown
 }

@@ -1,4 +1,4 @@
-//! What an assistant is told: enough, little enough, nothing secret.
+//! What advisors and assistants are told: enough, little enough, nothing secret.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use aye_core::question::{Offer, Purpose, Question};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{AskKind, By, ChoiceAction};
 use aye_core::step_kind::StepKind;
+use aye_runtime::advisor::{BUDGET, tell};
 use aye_runtime::question_context::{
-    BUDGET, Redactor, VALUE, failure, question_context, recent_steps,
+    QuestionContext, RecentStep, Redactor, Sources, VALUE, failure, recent_steps,
 };
 use indexmap::IndexMap;
 use insta::assert_snapshot;
@@ -82,8 +83,12 @@ fn with(mut state: State, steps: Vec<(&str, StepRecord)>, results: Vec<(String, 
     state
 }
 
+fn context(question: &Question, run: &State, secrets: Option<&Secrets>) -> QuestionContext {
+    QuestionContext::of(Sources { question, run: Some(run), around: &[], step: None, secrets })
+}
+
 fn told(question: &Question, run: &State, secrets: Option<&Secrets>) -> Map<String, Value> {
-    let fields = question_context(question, Some(run), secrets, BUDGET);
+    let fields = tell(&context(question, run, secrets), BUDGET);
     let text = Value::Object(fields.clone()).to_string();
     assert!(text.len() <= BUDGET, "{} bytes", text.len());
     let read: Value = serde_json::from_str(&text).unwrap();
@@ -163,7 +168,7 @@ fn only_the_last_steps_and_the_ends_of_what_they_wrote() {
         names.iter().map(|name| (*name, step(StepStatus::Completed, "fine", ""))).collect();
     steps[5].1 = step(StepStatus::Completed, &long, "");
     // The step that is asked about has not begun.
-    steps[6].1 = step(StepStatus::Waiting, "", "");
+    steps[6].1 = StepRecord { message: None, ..step(StepStatus::Waiting, "", "") };
     let told = told(&question("Deploy?"), &with(run(), steps, Vec::new()), None);
     let steps = told["steps"].as_array().unwrap();
     let names: Vec<&str> = steps.iter().map(|step| step["step"].as_str().unwrap()).collect();
@@ -221,6 +226,43 @@ fn a_secret_is_masked_before_anything_is_cut() {
     }
 }
 
+/// Advisors and assistants choose from one context: a secret that is in none of its parts is
+/// told to none of them.
+#[test]
+fn a_secret_is_in_no_part_of_a_context() {
+    let token = "hunter2-correct-horse";
+    let mut secrets = Secrets::default();
+    secrets.insert("token", token);
+    let held = || format!("a {token} b");
+    let mut question = question(&held());
+    question.purpose = Purpose::Recover;
+    question.step = held();
+    (question.title, question.default, question.follows) = (held(), Some(held()), Some(held()));
+    question.not_covered = vec![held()];
+    question.options =
+        vec![Offer { description: Some(held()), ..offer(&held(), &held(), ChoiceAction::Proceed) }];
+    question.outside.insert(held(), json!(held()));
+    let mut state = run();
+    (state.started.skill, state.started.environment) = (held(), Some(held()));
+    state.started.inputs.insert(held(), json!([held()]));
+    let failed = StepRecord {
+        message: Some(held()),
+        hint: Some(held()),
+        kind: Some(StepKind::Compute),
+        ..step(StepStatus::Failed, &held(), &held())
+    };
+    let gave = StepRecord { output: Some(held()), ..step(StepStatus::Completed, &held(), "") };
+    let name = held();
+    let steps = vec![("one", gave), (name.as_str(), failed)];
+    let state = with(state, steps, vec![(held(), json!({ held(): held() }))]);
+    let context = context(&question, &state, Some(&secrets));
+    assert!(context.failure.is_some() && context.steps.len() == 2, "{context:?}");
+    assert!(!context.results.is_empty() && !context.outside.is_empty(), "{context:?}");
+    assert_eq!(context.options[0].value, None, "it cannot be suggested");
+    let all = format!("{context:?}");
+    assert!(all.contains("a *** b") && !all.contains(token), "{all}");
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -244,7 +286,7 @@ fn a_secret_is_masked_as_a_key_too() {
     secrets.insert("token", "s3cr3t-v4lue");
     let mut state = run();
     state.started.inputs.insert("of".into(), json!({ "s3cr3t-v4lue": [{ "s3cr3t-v4lue": 1 }] }));
-    let fields = question_context(&question("Go?"), Some(&state), Some(&secrets), BUDGET);
+    let fields = told(&question("Go?"), &state, Some(&secrets));
     assert_eq!(fields["inputs"]["of"], json!({ "***": [{ "***": 1 }] }));
 }
 
@@ -283,7 +325,7 @@ proptest! {
             ("b", step(StepStatus::Failed, "", &output)),
         ];
         let state = with(state, steps, results);
-        let fields = question_context(&question, Some(&state), Some(&secrets), bytes);
+        let fields = tell(&context(&question, &state, Some(&secrets)), bytes);
         let text = Value::Object(fields.clone()).to_string();
         prop_assert!(text.len() <= bytes.min(BUDGET), "{} of {bytes} bytes", text.len());
         prop_assert_eq!(&serde_json::from_str::<Value>(&text).unwrap(), &Value::Object(fields.clone()));
@@ -302,7 +344,7 @@ fn a_step_that_waits_for_its_turn_does_not_run() {
     let queued = StepRecord { queued: true, ..step(StepStatus::Running, "", "") };
     let run = with(run(), vec![("build", queued)], Vec::new());
     assert_eq!(told(&question("go?"), &run, None)["steps"][0]["outcome"], "queued");
-    assert_eq!(recent_steps(&run, &[], &Redactor::new(None))[0]["status"], "queued");
+    assert_eq!(recent_steps(&run, &[], &Redactor::new(None))[0].standing(), "queued");
 }
 
 /// A step that completed as the `nth` of its run and gave its result this name.
@@ -312,26 +354,26 @@ fn gave(nth: u32, output: &str) -> StepRecord {
     StepRecord { ended: Some(at), execution: nth, output, ..step(StepStatus::Completed, "", "") }
 }
 
-fn results(steps: &[Value]) -> Vec<(&str, &Value)> {
-    steps.iter().map(|one| (one["step"].as_str().unwrap(), &one["result"])).collect()
+fn results(steps: &[RecentStep]) -> Vec<(&str, Option<&Value>)> {
+    steps.iter().map(|one| (one.step.as_str(), one.result.as_ref())).collect()
 }
 
 #[test]
 fn a_result_stands_at_the_step_that_gave_it() {
-    let none = &Value::Null;
+    let second_value = json!("second");
     let redactor = Redactor::new(None);
     let second = || vec![("x".to_owned(), json!("second"))];
     let both = with(run(), vec![("one", gave(1, "x")), ("two", gave(2, "x"))], second());
     let told = recent_steps(&both, &[], &redactor);
-    assert_eq!(results(&told), [("one", none), ("two", &json!("second"))]);
+    assert_eq!(results(&told), [("one", None), ("two", Some(&second_value))]);
     // In a loop the first of the file may be the last that ran.
     let back = with(run(), vec![("one", gave(3, "x")), ("two", gave(2, "x"))], second());
     let told = recent_steps(&back, &[], &redactor);
-    assert_eq!(results(&told), [("two", none), ("one", &json!("second"))]);
+    assert_eq!(results(&told), [("two", None), ("one", Some(&second_value))]);
     // What it gave the time before is not what its failure gave.
     let failed = StepRecord { status: StepStatus::Failed, ..gave(3, "x") };
     let told = recent_steps(&with(run(), vec![("one", failed)], second()), &[], &redactor);
-    assert_eq!(results(&told), [("one", none)]);
+    assert_eq!(results(&told), [("one", None)]);
 }
 
 #[test]
@@ -340,7 +382,7 @@ fn a_result_has_two_hundred_characters_at_most() {
     for value in values {
         let state = with(run(), vec![("one", gave(1, "x"))], vec![("x".into(), value)]);
         let told = recent_steps(&state, &[], &Redactor::new(None));
-        let result = told[0]["result"].as_str().unwrap();
+        let result = told[0].result.as_ref().and_then(Value::as_str).unwrap();
         assert_eq!((result.chars().count(), result.ends_with('…')), (VALUE, true), "{result}");
     }
 }
@@ -351,12 +393,9 @@ fn the_steps_of_the_runs_around_are_told_too() {
     let outer = with(run(), outer, vec![("built".into(), json!(7))]);
     let inner = with(run(), vec![("ship", gave(3, "ship"))], Vec::new());
     let told = recent_steps(&inner, &[outer], &Redactor::new(None));
-    let seen: Vec<_> = told.iter().map(|one| (one["step"].clone(), one["in"].clone())).collect();
-    let around = json!("the run around");
-    let wanted =
-        [(json!("build"), around.clone()), (json!("call"), around), (json!("ship"), Value::Null)];
-    assert_eq!(seen, wanted);
-    assert_eq!(told[0]["result"], 7);
+    let seen: Vec<_> = told.iter().map(|one| (one.step.as_str(), one.is_around)).collect();
+    assert_eq!(seen, [("build", true), ("call", true), ("ship", false)]);
+    assert_eq!(told[0].result, Some(json!(7)));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use aye_core::skill::{AskKind, By};
 use serde_json::{Map, Value, json};
 
 use aye_runtime::error::Error;
+use aye_runtime::question_context::{QuestionContext, RecentStep};
 use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::{AskingRun, JournalReader};
 
@@ -34,6 +35,7 @@ pub(super) fn describe(
 ) -> Result<(), Error> {
     let question = &asking.question;
     let facts = journal.question_facts(asking, runtime)?;
+    let context = &facts.context;
     let mut set = |name: &str, value: Value| {
         payload.insert(name.to_owned(), value);
     };
@@ -41,23 +43,22 @@ pub(super) fn describe(
         set("execution_id", id.into());
     }
     set("question", question.id.as_str().into());
-    set("step", question.step.as_str().into());
-    if let Some(title) = question.own_title() {
+    set("step", context.step.as_str().into());
+    if let Some(title) = &context.title {
         set("title", budget::text(title, budget::VALUE).into());
     }
-    let message = without_error(asking);
-    let whole = budget::text(&message, usize::MAX - 1);
-    set("message", budget::text(&message, MESSAGE).into());
+    let whole = without_error(asking).unwrap_or_else(|| context.message.clone());
+    set("message", budget::text(&whole, MESSAGE).into());
     if whole.chars().count() > MESSAGE / 2 {
         set(REST, rest_of(&whole, question).into());
     }
-    set("options", options(question));
+    set("options", options(context, question));
     // Of a step that failed, its arguments say the same.
     let told = question.purpose == Purpose::Recover && facts.args.is_some();
-    if let Some(follows) = question.follows.as_ref().filter(|_| !told) {
+    if let Some(follows) = context.follows.as_ref().filter(|_| !told) {
         set("command", budget::text(follows, 2 * budget::VALUE).into());
     }
-    for (name, lines) in covers(question) {
+    for (name, lines) in covers(context) {
         if !lines.is_empty() {
             set(name, lines.into());
         }
@@ -93,8 +94,8 @@ pub(super) fn describe(
     if let Some(words) = on_expiry(question) {
         set("on_expiry", words.into());
     }
-    set("variables", facts.variables.into());
-    set("recent_steps", steps_before(facts.recent_steps, question).into());
+    set("variables", variables(context).into());
+    set("recent_steps", steps_before(context).into());
     let known = facts.known_issues.into_iter().map(|issue| {
         json!({ "text": issue.text, "from": format!("{} memory, written by people", issue.layer) })
     });
@@ -106,7 +107,7 @@ pub(super) fn describe(
         let (line, end_line) = place.lines;
         set("defined", json!({ "file": place.file, "line": line, "end_line": end_line }));
     }
-    if let Some(failure) = facts.failure {
+    if let Some(failure) = &context.failure {
         set("error", failure.in_words(for_people).into());
     }
     if let Some(args) = facts.args {
@@ -190,14 +191,12 @@ fn rest_of(whole: &str, question: &Question) -> String {
     )
 }
 
-/// The message of a question; of one about a failure without the error and
-/// without what the step wrote, which are told beside it.
-fn without_error(asking: &AskingRun) -> String {
+/// The message of a question about a failure without the error and without what the step
+/// wrote, which are told beside it.
+fn without_error(asking: &AskingRun) -> Option<String> {
     let question = &asking.question;
     let record = asking.state.steps.get(&question.step);
-    let Some(record) = record.filter(|_| question.purpose == Purpose::Recover) else {
-        return question.message.clone();
-    };
+    let record = record.filter(|_| question.purpose == Purpose::Recover)?;
     let message = match record.message.as_deref().filter(|error| !error.is_empty()) {
         Some(error) => question.message.replacen(error, "see `error`", 1),
         None => question.message.clone(),
@@ -205,22 +204,54 @@ fn without_error(asking: &AskingRun) -> String {
     let written = record.process.as_ref().map_or("", |process| process.said());
     let mut parts = message.split("\n\n");
     let first = parts.next().into_iter();
-    first.chain(parts.filter(|part| !written.contains(part))).collect::<Vec<_>>().join("\n\n")
+    let own = first.chain(parts.filter(|part| !written.contains(part))).collect::<Vec<_>>();
+    Some(budget::redactor().whole(&own.join("\n\n")))
 }
 
 /// The last steps; of the one that is asked about only what is told nowhere else.
-fn steps_before(mut steps: Vec<Value>, question: &Question) -> Vec<Value> {
-    for step in &mut steps {
-        if step["step"] == question.step.as_str()
-            && question.purpose == Purpose::Recover
-            && let Some(fields) = step.as_object_mut()
-        {
-            fields.remove("message");
-        }
+fn steps_before(context: &QuestionContext) -> Vec<Value> {
+    let failed = |step: &&RecentStep| {
+        context.purpose == Purpose::Recover && step.step == context.step && !step.is_around
+    };
+    let steps = context.steps.iter().map(|step| match failed(&step) {
+        true => told_step(&RecentStep { message: None, ..step.clone() }),
+        false => told_step(step),
+    });
+    steps.collect()
+}
+
+/// What became of a step.
+pub(super) fn told_step(step: &RecentStep) -> Value {
+    let mut told = json!({ "step": step.step, "status": step.status });
+    if step.is_around {
+        told["in"] = "the run around".into();
     }
-    let says = |step: &Value| step["status"] != "waiting" || step.get("message").is_some();
-    steps.retain(says);
-    steps
+    if step.queued {
+        told["status"] = step.standing().into();
+    }
+    if let Some(message) = &step.message {
+        told["message"] = budget::text(message, budget::VALUE).into();
+    }
+    if let Some(result) = &step.result {
+        told["result"] = result.clone();
+    }
+    told
+}
+
+/// What the question or the step speaks of, by name.
+fn variables(context: &QuestionContext) -> Map<String, Value> {
+    let inputs = context.inputs.iter().map(|(name, value)| (format!("inputs.{name}"), value));
+    let item = context.item.iter().map(|item| ("item".to_owned(), item));
+    let others = context.results.iter().chain(&context.outside);
+    let others = others.map(|(name, value)| (name.clone(), value));
+    let mut told = Map::new();
+    for (name, value) in inputs.chain(item).chain(others) {
+        told.entry(name).or_insert_with(|| value.clone());
+    }
+    if !context.names.is_empty() {
+        told.insert("names".to_owned(), budget::value(&json!(context.names)));
+    }
+    told
 }
 
 /// Whether an assistant may carry a person's word: more of it than a no.
@@ -244,16 +275,15 @@ fn relayed_values(question: &Question) -> Vec<&str> {
 
 /// What a yes covers, what of it has changed since someone agreed, and what it
 /// does not cover.
-fn covers(question: &Question) -> [(&'static str, Vec<String>); 3] {
+fn covers(context: &QuestionContext) -> [(&'static str, Vec<String>); 3] {
     const MOST: usize = 20;
-    let told = |line: String| budget::text(&line, budget::VALUE);
-    let facts = covered(question).map(told);
-    let changed = question.changed.iter().map(|change| told(change.line()));
-    let not = question.not_covered.iter().cloned().map(told);
+    let told = |lines: &[String]| {
+        lines.iter().take(MOST).map(|line| budget::text(line, budget::VALUE)).collect()
+    };
     [
-        ("changed", changed.take(MOST).collect()),
-        ("covers", facts.take(MOST).collect()),
-        ("not_covered", not.take(MOST).collect()),
+        ("changed", told(&context.changed)),
+        ("covers", told(&context.covers)),
+        ("not_covered", told(&context.not_covered)),
     ]
 }
 
@@ -332,23 +362,21 @@ fn who(question: &Question, expired: bool) -> String {
     budget::text(&who, budget::VALUE)
 }
 
-fn options(question: &Question) -> Value {
+fn options(context: &QuestionContext, question: &Question) -> Value {
     // A change is made with another call.
     let offered = values(question);
-    let offers = question.options.iter().filter(|offer| offered.contains(&&*offer.value));
-    let shown = offers.map(|offer| {
-        let mut shown = json!({
-            "value": offer.value,
-            "label": budget::text(&offer.label, budget::VALUE),
-            "action": offer.action,
-        });
-        if let Some(about) = &offer.description {
-            shown["description"] = budget::text(about, budget::VALUE).into();
+    let text = |text: &String| Value::from(budget::text(text, budget::VALUE));
+    let shown = context.options.iter().filter_map(|option| {
+        let value = option.value.as_deref().filter(|value| offered.contains(value))?;
+        let label = text(&option.label);
+        let mut shown = json!({ "value": value, "label": label, "action": option.action });
+        if let Some(about) = &option.description {
+            shown["description"] = text(about);
         }
-        if let Some(lead) = question.lead(&offer.value) {
-            shown["leads_to"] = budget::text(&lead.to_string(), budget::VALUE).into();
+        if let Some(lead) = &option.leads_to {
+            shown["leads_to"] = text(lead);
         }
-        shown
+        Some(shown)
     });
     shown.collect()
 }

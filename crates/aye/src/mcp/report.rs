@@ -140,7 +140,8 @@ pub(super) fn run(
         let text = asking_run::fit(&mut data, asked_text);
         return Ok(Told { data: Value::Object(data), text });
     }
-    set("recent_steps", recent_steps(&look.state, &[], &budget::redactor()).into());
+    let steps = recent_steps(&look.state, &[], &budget::redactor());
+    set("recent_steps", steps.iter().map(asking_run::told_step).collect());
     set("step", look.row.step.clone().unwrap_or_default().into());
     set("message", message(&look).into());
     set("next", next(&look, &handle));
