@@ -352,16 +352,17 @@ fn told<'a>(asked: &AskedQuestion<'a>) -> Vec<&'a Fact> {
 }
 
 /// What else decides what runs, and what is not covered.
-fn covers(asked: &AskedQuestion<'_>) -> Option<Part> {
+fn covers(asked: &AskedQuestion<'_>) -> impl Iterator<Item = Part> {
     let question = asked.question;
     let told = told(asked).into_iter();
     let told = told.filter(|fact| {
         fact.kind != FactKind::Command || question.follows.as_ref() != Some(&fact.value)
     });
-    let facts = told.map(Fact::line);
-    let not = question.not_covered.iter().map(|note| format!("not covered: {note}"));
-    let lines: Vec<String> = facts.chain(not).flat_map(|line| wrap(&line, COLUMNS)).collect();
-    (!lines.is_empty()).then_some(Part::Code("A yes covers", lines))
+    let facts = told.map(Fact::line).flat_map(|line| wrap(&line, COLUMNS)).collect();
+    let not = question.not_covered.iter().flat_map(|note| wrap(note, COLUMNS)).collect();
+    let parts = [("A yes covers", facts), ("Not covered", not)];
+    let said = |(_, lines): &(_, Vec<String>)| !lines.is_empty();
+    parts.into_iter().filter(said).map(|(heading, lines)| Part::Code(heading, lines))
 }
 
 /// What people wrote down about it, apart from our own words.

@@ -8,7 +8,7 @@ use aye_core::question::{AnswerScope, Question};
 use crate::fmt::escape_control_line;
 
 use super::card::Card;
-use super::window::{Closed, Pick, Window, rows, scope_rows, scopes};
+use super::window::{Closed, Pick, Row, Window, rows, scope_rows, scopes};
 
 /// Where someone is in answering.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(super) enum Stage {
     Type(Draft),
     /// They give a one-time code for this.
     Code(Draft),
+    /// They say once more that the row at this place of a list is their answer.
+    Sure(Box<Stage>, usize),
 }
 
 /// An answer that needs something more.
@@ -86,7 +88,22 @@ impl Stage {
                 let task = Some("Give the one-time code of your authenticator app.".to_owned());
                 (write("", true), Card { task, ..short(card) })
             }
+            Self::Sure(list, at) => match list.window(question, card) {
+                (Window::Pick(mut rows), card) if *at < rows.len() => {
+                    let row = rows.swap_remove(*at);
+                    let task = Some(format!("Your answer: {}", row.label));
+                    let row = Row { label: "Answer".to_owned(), about: None, ..row };
+                    (Window::Pick(vec![row]), Card { task, ..card })
+                }
+                shown => shown,
+            },
         }
+    }
+
+    /// What follows a row of a list in which typing picks: a window of its own, since someone
+    /// may have typed for another window.
+    pub(super) fn sure(&self, at: usize) -> Next {
+        Next::Show(Self::Sure(Box::new(self.clone()), at), None)
     }
 
     /// What follows when its window ended like this.
@@ -107,6 +124,7 @@ impl Stage {
                 }
                 None => unexpected(),
             },
+            (Self::Sure(list, at), Closed::Row(_)) => list.next(question, Closed::Row(*at)),
             (Self::Scope(draft), Closed::Row(at)) => match scopes(question, &draft.value).get(at) {
                 Some(scope) => agreed(question, Draft { remember: Some(*scope), ..draft.clone() }),
                 None => unexpected(),
@@ -127,10 +145,17 @@ impl Stage {
             }
             (Self::Read | Self::Type(_) | Self::Code(_) | Self::Write, Closed::Row(_))
             | (
-                Self::Pick | Self::Scope(_) | Self::Write | Self::Type(_) | Self::Code(_),
+                Self::Pick
+                | Self::Scope(_)
+                | Self::Write
+                | Self::Type(_)
+                | Self::Code(_)
+                | Self::Sure(..),
                 Closed::Read,
             )
-            | (Self::Read | Self::Pick | Self::Scope(_), Closed::Text(_)) => unexpected(),
+            | (Self::Read | Self::Pick | Self::Scope(_) | Self::Sure(..), Closed::Text(_)) => {
+                unexpected()
+            }
         }
     }
 
@@ -140,6 +165,7 @@ impl Stage {
             Self::Code(draft) => Self::Code(draft.clone()),
             Self::Read | Self::Pick | Self::Scope(_) | Self::Type(_) => Self::Pick,
             Self::Write => Self::Write,
+            Self::Sure(list, _) => list.again(),
         }
     }
 
@@ -148,7 +174,12 @@ impl Stage {
     pub(super) fn reopened(&self) -> Self {
         match self {
             Self::Read => Self::Read,
-            Self::Pick | Self::Scope(_) | Self::Write | Self::Type(_) | Self::Code(_) => Self::Pick,
+            Self::Pick
+            | Self::Scope(_)
+            | Self::Write
+            | Self::Type(_)
+            | Self::Code(_)
+            | Self::Sure(..) => Self::Pick,
         }
     }
 }

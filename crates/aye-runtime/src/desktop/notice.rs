@@ -135,7 +135,10 @@ fn agreed_text(asked: &AskedQuestion<'_>, card: &Card, rows: &[Row]) -> (String,
         Pick::Offer(at, None) => agrees(question, at) && !row.meaning().is_empty(),
         Pick::Offer(..) | Pick::Remember(_) | Pick::Write => false,
     });
-    blocks.extend(offers.map(|row| format!("{}: {}", row.label, row.meaning())));
+    blocks.extend(offers.map(|row| match row.about {
+        Some(_) => format!("{}: {}", row.label, row.meaning()),
+        None => format!("{} {}", row.label, row.meaning()),
+    }));
     (blocks.join("\n"), is_exact)
 }
 

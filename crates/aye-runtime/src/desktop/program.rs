@@ -4,7 +4,7 @@ use aye_core::question::Channel;
 use aye_process::Outcome;
 
 use super::card::Card;
-use super::window::{Closed, Window};
+use super::window::{Closed, Row, Window};
 
 /// How a program is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,11 @@ pub(super) trait DialogProgram: Sync {
 
     /// What it means that it ended like this.
     fn read(&self, window: &Window, ended: &Ended) -> Closed;
+
+    /// Whether typing a part of a label, and Enter, picks one of these rows.
+    fn typing_picks(&self, _rows: &[Row]) -> bool {
+        false
+    }
 }
 
 /// The programs, the one that is tried first in front.

@@ -234,25 +234,38 @@ impl Open {
                     Err(error) => Err(error.to_string()),
                 };
                 let window = shown.window.clone();
+                let picks = match (&window, self.programs.first()) {
+                    (Window::Pick(rows), Some((program, _))) => program.typing_picks(rows),
+                    _ => false,
+                };
                 let closed = match (ended, self.programs.first()) {
                     (Ok(ended), Some((program, _))) => program.read(&window, &ended),
                     (Err(why), _) => Closed::Failed(why),
                     (Ok(_), None) => Closed::Failed("there is no program".to_owned()),
                 };
-                self.closed(asked, closed, user)
+                self.closed(asked, closed, picks, user)
             }
         }
     }
 
-    /// A window has ended.
+    /// A window has ended; `picks` is whether typing may have picked a row of it.
     fn closed(
         &mut self,
         asked: &AskedQuestion<'_>,
         closed: Closed,
+        picks: bool,
         user: &str,
     ) -> Option<PromptEvent> {
         let stage = self.stage.clone()?;
-        match stage.next(asked.question, closed) {
+        let row = match closed {
+            Closed::Row(at) if picks => Some(at),
+            _ => None,
+        };
+        let next = match (stage.next(asked.question, closed), row) {
+            (Next::Answer(..), Some(at)) => stage.sure(at),
+            (next, _) => next,
+        };
+        match next {
             Next::Left => Some(PromptEvent::Left("its window was closed".to_owned())),
             Next::Failed(why) => {
                 let failed = self.programs.remove(0).0.name();

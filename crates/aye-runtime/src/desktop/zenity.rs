@@ -1,9 +1,11 @@
-//! Windows of zenity: written for 3 and 4, tried with 3.44.
+//! Windows of zenity: written for 3 and 4, tested with 3.44, tried with 4.1.90.
 //!
 //! Its exit codes are set, because Escape, a button and a failure to start are
 //! otherwise all 1. Rows and long texts come through standard input: there, nothing is
-//! taken for an option, and no other user can read it, as everyone can read arguments. The way out is always what Enter
-//! and Space press: a window comes up while someone types elsewhere.
+//! taken for an option, and no other user can read it, as everyone can read arguments.
+//! The way out is always what Enter and Space press: a window comes up while someone types
+//! elsewhere. A list of zenity 4 has no such row once someone types: it shows the rows that
+//! match, and Enter takes the first. So what is picked from a list is asked about once more.
 //!
 //! Touches nothing: its arguments go to the prompter, which runs the program.
 
@@ -74,6 +76,9 @@ impl DialogProgram for Zenity {
                     ]
                     .map(str::to_owned),
                 );
+                let cell = |row: &Row| width(&row.label) + width(&row.meaning()) + 6;
+                let widest = rows.iter().map(cell).max().unwrap_or_default();
+                let wide = (columns.max(widest) * 7 + 60).clamp(420, 1000);
                 let high = (lines * 18 + (rows.len() + 1) * 26 + 130).clamp(320, 720);
                 args.extend(size(wide, high));
                 (args, listed(rows))
@@ -117,6 +122,10 @@ impl DialogProgram for Zenity {
             }
         }
     }
+
+    fn typing_picks(&self, rows: &[Row]) -> bool {
+        !are_buttons(rows)
+    }
 }
 
 fn buttons(card: &Card, rows: &[Row], title: String) -> Vec<String> {
@@ -130,6 +139,8 @@ fn buttons(card: &Card, rows: &[Row], title: String) -> Vec<String> {
     }
     let mut args = vec!["--question".to_owned(), "--switch".to_owned(), title];
     args.push(compressed("--text=", &card.pango()));
+    // Without it zenity 4 makes a window of some 300 pixels, higher than a screen.
+    args.push(format!("--width={}", (card.size().0 * 8).clamp(320, 680)));
     args.push(format!("--extra-button={}", later(rows)));
     // The first option is where people look for it: on the right.
     args.extend(rows.iter().rev().map(|row| format!("--extra-button={}", label(&row.label))));

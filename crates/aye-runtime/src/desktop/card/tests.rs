@@ -175,7 +175,11 @@ fn what_decides_is_in_the_window() {
     };
     let text = card(&asked).plain();
     let covers = "A yes covers\n│ stdin: drop database customers\n│ directory: /w\n\
-                  │ program: /usr/bin/dd\n│ tool: ./ship --all\n\
-                  │ not covered: the Makefile that `make` reads\n";
+                  │ program: /usr/bin/dd\n│ tool: ./ship --all\n";
     assert!(text.contains(covers), "{text}");
+    let not = "Not covered\n│ the Makefile that `make` reads\n";
+    assert!(text.contains(not), "{text}");
+    let only = Question { follows: None, facts: None, ..asked };
+    let text = card(&only).plain();
+    assert!(text.contains(not) && !text.contains("A yes covers"), "{text}");
 }

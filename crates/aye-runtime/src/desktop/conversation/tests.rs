@@ -38,6 +38,21 @@ fn a_row_answers() {
     assert!(matches!(Stage::Pick.next(&asked, Closed::Row(2)), Next::Failed(_)));
 }
 
+/// A row that typing may have picked is asked about in a window of its own.
+#[test]
+fn a_row_of_a_list_answers_when_it_is_said_once_more() {
+    let asked = confirm();
+    let Next::Show(sure, None) = Stage::Pick.sure(1) else { panic!("a window") };
+    let (window, shown) = sure.window(&asked, card(&asked));
+    assert_eq!(shown.task.as_deref(), Some("Your answer: cancel"));
+    let Window::Pick(rows) = window else { panic!("{window:?}") };
+    assert_eq!(rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["Answer"]);
+    assert_eq!(sure.next(&asked, Closed::Row(0)), Next::Answer(draft("cancel"), None));
+    assert_eq!(sure.next(&asked, Closed::Later), Next::Left);
+    assert_eq!(sure.again(), Stage::Pick);
+    assert_eq!(sure.reopened(), Stage::Pick);
+}
+
 #[test]
 fn nothing_but_an_answer_is_one() {
     let guarded = Question { typed: Some("prod".to_owned()), reauth: true, ..confirm() };
@@ -48,6 +63,7 @@ fn nothing_but_an_answer_is_one() {
         Stage::Write,
         Stage::Type(draft("proceed")),
         Stage::Code(draft("proceed")),
+        Stage::Sure(Box::new(Stage::Pick), 0),
     ];
     for asked in [confirm(), guarded, question(AskKind::Input)] {
         for stage in &stages {

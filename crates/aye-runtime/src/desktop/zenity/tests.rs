@@ -40,6 +40,7 @@ fn a_few_options_are_buttons_and_enter_presses_none_of_them() {
         "--switch",
         "--title=Aye: Aye asks",
         "--text=<span size=\"x-large\" weight=\"bold\">Aye asks</span>\n\n<span alpha=\"70%\">Proceed → live</span>\n\nWhich \\\\n way?",
+        "--width=320",
         "--extra-button=Later",
         "--extra-button=my__file",
         "--extra-button=--version",
@@ -65,6 +66,13 @@ fn a_few_options_are_buttons_and_enter_presses_none_of_them() {
         Closed::Failed("a warning of GTK".to_owned()),
         "it could not open the display"
     );
+}
+
+/// Buttons are pressed on purpose; a list of zenity 4 picks what is typed.
+#[test]
+fn typing_picks_in_lists_alone() {
+    assert!(!Zenity.typing_picks(&rows(&question(&["Proceed", "Cancel"]))));
+    assert!(Zenity.typing_picks(&rows(&question(&["one", "two", "three", "four", "five"]))));
 }
 
 #[test]
