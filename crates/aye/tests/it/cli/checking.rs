@@ -300,6 +300,16 @@ fn modules_that_the_sandbox_lacks_are_named() {
         let said = format!("`compute` of step `a`: there is no module `{module}` in the sandbox");
         assert!(ran.stdout.contains(&said), "{module}: {}", ran.all());
         assert!(ran.stdout.contains("`python: true` at the step runs"), "{module}: {}", ran.all());
+        // Before the run fails there, not only where someone asks.
+        let ran = place.aye(&["run", "m.yaml", "--dry-run"]);
+        assert!(ran.stderr.contains(&said), "{module}: {}", ran.all());
+        let ran = place.aye(&["run", "m.yaml"]);
+        let warned = ran.stderr.find(&said);
+        assert!(
+            warned.is_some() && warned < ran.stderr.find("ModuleNotFoundError"),
+            "{}",
+            ran.all()
+        );
     }
 }
 

@@ -421,6 +421,21 @@ steps:
     place.aye(&["audit"]).ok();
 }
 
+/// What a block says is printed by the run too, and what Aye says to Python is not.
+#[test]
+fn log_and_emit_of_python_are_printed_by_the_run() {
+    crate::needs::program("python3");
+    let place = Place::new();
+    place.write(
+        "said.yaml",
+        "name: said\nsteps:\n  - name: more\n    python: true\n    compute: |\n      log('seen')\n      emit('told', {'plan': 1})\n      result = 3\n",
+    );
+    let ran = place.aye(&["run", "said.yaml"]).ok();
+    assert_eq!(ran.stdout, "more | seen\nmore | told: {\"plan\": 1}\n", "{}", ran.all());
+    let logs = place.aye(&["logs", "last", "more"]).ok().stdout;
+    assert_eq!(logs, "seen\ntold: {\"plan\": 1}\n3\n");
+}
+
 #[test]
 fn python_sees_every_name_that_the_block_reads() {
     crate::needs::program("python3");

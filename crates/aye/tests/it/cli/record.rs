@@ -405,6 +405,37 @@ fn durations_agree_between_views() {
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["duration_ms"], ended);
 }
 
+/// How long each step took: what the run printed, `aye show` and its page say the same.
+#[test]
+fn the_run_and_its_record_print_the_same_durations() {
+    let place = Place::new();
+    place.write("in.yaml", "name: in\nsteps: [{ name: i, shell: sleep 0.02 }]\n");
+    place.write(
+        "d.yaml",
+        "name: d\nsteps:\n  - { name: each, foreach: [a, b], steps: [{ name: s, shell: sleep 0.02 }] }\n  - { name: block, compute: 'result = 1' }\n  - { name: call, skill: in.yaml }\n  - { name: last, shell: sleep 0.02 }\n",
+    );
+    let ran = place.aye(&["run", "d.yaml"]).ok().stderr;
+    let shown = place.aye(&["show", "last"]).ok().stdout;
+    let page = place.aye(&["show", "last", "--markdown"]).ok().stdout;
+    let mut wrong = Vec::new();
+    for step in ["each", "block", "call", "last"] {
+        let line = format!("✓ {step}  ");
+        let took = ran.lines().find_map(|printed| printed.strip_prefix(line.as_str())).unwrap();
+        let is_shown = |printed: &str| {
+            let mut words = printed.split([' ', ',']).filter(|word| !word.is_empty());
+            words.next() == Some("✓")
+                && words.next() == Some(step)
+                && printed.contains(&format!(" {took}"))
+        };
+        if !shown.lines().any(is_shown)
+            || !page.contains(&format!("| {step} | ✓ completed | {took} |"))
+        {
+            wrong.push(format!("{step} took {took}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{ran}\n{shown}\n{page}", wrong.join(", "));
+}
+
 const ASKS: &str = "name: q\nsteps:\n  - { name: go, command: 'true', confirmation: { message: Go?, timeout: 20s } }\n";
 
 #[test]
