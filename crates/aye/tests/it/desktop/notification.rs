@@ -253,6 +253,8 @@ fn a_click_that_can_open_nothing_opens_a_window() {
     let both =
         "[ask]\nprompters = [\"notification\", \"desktop\"]\n[ask.after]\ndesktop = \"1h\"\n";
     settings(&place, both);
+    // Some machines have both.
+    program(&place, "open", "exit 3");
     let path = program(&place, "xdg-open", "touch tried; exit 3");
     let server = Served::at(place);
     let mut command = bus.aye(&screen, &server, &["run", "skill.yaml", "--json"]);
