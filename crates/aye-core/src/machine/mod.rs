@@ -12,14 +12,16 @@
 //! | what each input means | `handle` |
 //! | what follows, until the run rests | `advance` |
 //! | the name that one run at a time can hold | `concurrency` |
-//! | before a step acts | `enter`, `ask`, `execution`, `label` |
-//! | what a yes leads to and covers | `follows`, `covers` |
+//! | before a step acts: its gate, its question, its command | `enter`, `ask`, `execution`, `label` |
+//! | what a yes leads to and covers; asking, after a look | `follows`, `covers` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers: which count, what they lead to | `validate_answer`, `answer`, `resolve` |
 //! | the time of a question: holds, expiry | `deadline` |
 //! | which way on, and the end | `settle`, `finally` |
 //! | cancelling, pausing, winding down | `stop` |
+//! | a run itself; steps that consist of runs | `run`, `nested` |
+//! | where an answer comes from; inputs that do not fit | `origin`, `refusal` |
 //!
 //! The driver commits the events of one call before it acts on the effect: that
 //! one commit holds the result of the last step and the intent of the next.
