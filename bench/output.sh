@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 100 MB through one step of the packaged binary, as ratios to the bare pipeline of the same round.
 #   bench/output.sh [ROUNDS]          AYE=PATH measures another binary
-# Limits: quiet and detached 2.5, piped 5, JSON 12; a terminal, folded or with
+# Limits, of the bare pipeline (`tee` beside it keeps a copy, as Aye does): quiet and detached 2.5, piped 5, JSON 12; a terminal, folded or with
 # `--output full`, 1.5 of what the terminal itself takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
