@@ -230,13 +230,7 @@ mod tests {
     fn what_a_run_waits_for_is_counted_without_a_look_at_other_runs() {
         let home = tempfile::tempdir().expect("a directory");
         let store = SqliteStore::open(home.path(), Durability::default()).expect("a store");
-        let sql = format!("EXPLAIN QUERY PLAN {WAITING_WITHIN}");
-        let mut query = store.db.prepare(&sql).expect("a query");
-        let mut rows = query.raw_query();
-        let mut plan: Vec<String> = Vec::new();
-        while let Some(row) = rows.next().expect("a row") {
-            plan.push(row.get(3).expect("words"));
-        }
+        let plan = super::super::runs::plan(&store.db, WAITING_WITHIN);
         assert!(plan.iter().any(|way| way.contains("questions_open (run=?)")), "{plan:?}");
         assert!(plan.iter().any(|way| way.contains("(run>? AND run<?)")), "{plan:?}");
         assert!(!plan.iter().any(|way| way.starts_with("SCAN questions")), "{plan:?}");

@@ -317,6 +317,18 @@ pub(super) fn unexpected(
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }
 
+/// How SQLite would answer a query.
+#[cfg(test)]
+pub(super) fn plan(db: &Connection, sql: &str) -> Vec<String> {
+    let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a query");
+    let mut rows = query.raw_query();
+    let mut plan = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        plan.push(row.get(3).expect("words"));
+    }
+    plan
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,14 +357,8 @@ mod tests {
             ),
             (filter(None, Some("go"), None), "SEARCH runs USING INDEX runs_skill (skill=?)"),
         ] {
-            let sql =
-                format!("EXPLAIN QUERY PLAN SELECT {COLUMNS} FROM runs {}", listing(&filter).0);
-            let mut query = store.db.prepare(&sql).expect("a query");
-            let mut rows = query.raw_query();
-            let mut plan: Vec<String> = Vec::new();
-            while let Some(row) = rows.next().expect("a row") {
-                plan.push(row.get(3).expect("words"));
-            }
+            let sql = format!("SELECT {COLUMNS} FROM runs {}", listing(&filter).0);
+            let plan = plan(&store.db, &sql);
             assert_eq!(plan, [way], "{filter:?}");
         }
     }
