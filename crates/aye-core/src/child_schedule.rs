@@ -157,11 +157,6 @@ impl ChildSchedule {
         self.held = true;
     }
 
-    /// Whether nothing continues.
-    pub fn is_over(&self) -> bool {
-        self.going == 0
-    }
-
     /// What the runs gave so far, in the order of the items.
     pub fn results(&self) -> impl Iterator<Item = &Value> {
         const NOTHING: &Value = &Value::Null;

@@ -55,8 +55,13 @@ word_enum! {
         SecretInput = "secret_input",
         /// From the host only: a step inside the skill destroys something, or may.
         Destructive = "destructive",
-        /// From the host only: something that a yes does not cover.
+        /// From the host only: the input that says what the skill acts against, and what it is
+        /// if nobody gives it.
+        Environment = "environment",
+        /// Something that a yes does not cover.
         NotCovered = "not_covered",
+        /// The same, and it may be something else in the next run: the yes is not remembered.
+        Uncertain = "uncertain",
     }
 }
 
@@ -77,7 +82,9 @@ impl FactKind {
             | Self::Unsettled
             | Self::SecretInput
             | Self::Destructive
-            | Self::NotCovered => true,
+            | Self::Environment
+            | Self::NotCovered
+            | Self::Uncertain => true,
         }
     }
 }

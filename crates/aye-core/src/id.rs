@@ -19,7 +19,7 @@ pub struct BadId(pub String);
 pub struct RunId(String);
 
 /// What stands between the id of a run and what makes it that of a run inside.
-pub const INSIDE: char = '_';
+pub const CHILD_SEPARATOR: char = '_';
 
 impl RunId {
     /// Takes a text that has the form of an id.
@@ -53,13 +53,13 @@ impl RunId {
 
     /// The run that holds this one and is inside no other; itself if it is that.
     pub fn outermost(&self) -> Self {
-        Self(self.0.split(INSIDE).next().unwrap_or_default().to_owned())
+        Self(self.0.split(CHILD_SEPARATOR).next().unwrap_or_default().to_owned())
     }
 
     /// Which of several runs of a step of the outermost run this is, as far as the
     /// id says.
     pub fn index(&self) -> Option<&str> {
-        let mut parts = self.0.split(INSIDE).skip(1);
+        let mut parts = self.0.split(CHILD_SEPARATOR).skip(1);
         match (parts.next(), parts.next(), parts.next()) {
             (Some(_execution), index, None) => index,
             _ => None,
@@ -68,7 +68,7 @@ impl RunId {
 
     /// Whether this run is inside `outer`.
     pub fn is_inside(&self, outer: &Self) -> bool {
-        self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(INSIDE))
+        self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(CHILD_SEPARATOR))
     }
 
     /// The id as text.

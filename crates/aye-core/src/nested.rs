@@ -113,12 +113,12 @@ pub struct Nested {
     /// Whether the result is a list.
     pub is_list: bool,
     /// Those that failed are tried again.
-    pub again: Option<Again>,
+    pub again: Option<ChildRetry>,
 }
 
 /// How the runs of a nested step that failed are tried again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Again {
+pub struct ChildRetry {
     /// The start of the step: what failed in this one has failed.
     pub turn: u32,
     /// What their steps that failed are given differently.

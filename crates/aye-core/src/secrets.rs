@@ -190,7 +190,7 @@ impl Secrets {
     }
 
     /// The text with every secret in it replaced by `***`, also where an escape
-    /// sequence cuts it.
+    /// sequence or the end of a line cuts it.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for value in self.values() {
@@ -198,8 +198,14 @@ impl Secrets {
                 masked = masked.replace(value, "***");
             }
         }
-        match !self.is_empty() && escapes::has_hidden(&masked) {
-            true => escapes::mask_shown(&masked, &self.forms),
+        if self.is_empty() {
+            return masked;
+        }
+        if escapes::has_hidden(&masked) {
+            masked = escapes::mask_shown(&masked, &self.forms);
+        }
+        match escapes::has_lines(&masked) {
+            true => escapes::mask_over_lines(&masked, &self.forms),
             false => masked,
         }
     }

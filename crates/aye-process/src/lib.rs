@@ -55,6 +55,7 @@ pub use system::core_dumps::disable_core_dumps;
 pub use system::dispositions::{end_by, survive_file_size_limit};
 pub use system::group;
 pub use system::peer::peer_uid;
+pub use system::priority::only_when_idle;
 pub use system::signal_name::{signal_name, signal_words};
 pub use tree::ancestry::{Ancestry, ancestors, is_visible, own_namespace, own_user_map};
 pub use tree::{slots, survivors};

@@ -19,20 +19,19 @@ pub struct Committed {
     pub refusal: Option<Refusal>,
 }
 
-/// Tells a machine something and commits what follows: its events together
-/// with the verdict on the request that led to them.
+/// Tells a machine something that no request led to, and commits what follows.
 pub fn handle(
     store: &mut dyn Store,
     lease: &Lease,
     machine: &mut Machine,
     input: Input,
     world: &World,
-    from: Option<RequestId>,
 ) -> Result<Committed, StoreError> {
-    handle_and_learn(store, lease, machine, input, world, from, |_, _| Vec::new())
+    handle_and_learn(store, lease, machine, input, world, None, |_, _| Vec::new())
 }
 
-/// The same; what is learned from the events is committed with them.
+/// The same, together with the verdict on the request that led to it and with what is
+/// learned from the events.
 pub fn handle_and_learn(
     store: &mut dyn Store,
     lease: &Lease,
@@ -107,15 +106,4 @@ pub fn begin(
         }
         begun => begun,
     }
-}
-
-/// The same for an input that no request led to.
-pub fn handle_alone(
-    store: &mut dyn Store,
-    lease: &Lease,
-    machine: &mut Machine,
-    input: Input,
-    world: &World,
-) -> Result<Committed, StoreError> {
-    handle(store, lease, machine, input, world, None)
 }

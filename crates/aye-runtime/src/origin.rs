@@ -1,5 +1,7 @@
 //! Where this process comes from: what an answer that it gives is worth.
 
+use std::sync::OnceLock;
+
 use aye_core::id::RunId;
 use aye_core::question::{Namespaces, Origin};
 use aye_process::{Ancestry, is_visible, own_namespace, own_user_map};
@@ -10,7 +12,10 @@ use crate::store::{Held, StoreError};
 /// The namespaces of this process; nothing where there are none, or `/proc`
 /// is not to be relied on.
 pub fn namespaces() -> Option<Namespaces> {
-    Some(Namespaces { user: own_namespace("user")?, pid: own_namespace("pid")? })
+    // A start asks several times, and Aye stays in the ones that it was started in.
+    static OWN: OnceLock<Option<Namespaces>> = OnceLock::new();
+    let look = || Some(Namespaces { user: own_namespace("user")?, pid: own_namespace("pid")? });
+    *OWN.get_or_init(look)
 }
 
 /// Refuses to take this process for a person: what a run started cannot agree

@@ -162,6 +162,11 @@ impl Runtime {
         if directory == self.directory {
             return Ok(self.clone());
         }
+        self.reading_settings_at(directory)
+    }
+
+    /// The same with the settings as they are now, for processes that stay.
+    pub(crate) fn reading_settings_at(&self, directory: PathBuf) -> Result<Self, Error> {
         let settings = load_settings(&directory, self.user_settings.as_deref(), &self.home)?;
         Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
     }
@@ -205,7 +210,7 @@ impl Runtime {
     }
 
     /// What was agreed to about this project.
-    pub fn trust_book(&self) -> TrustFile {
+    pub fn trust_file(&self) -> TrustFile {
         TrustFile::new(&self.home, &self.settings.root)
     }
 
@@ -221,7 +226,7 @@ impl Runtime {
 
     /// Nothing of a project that nobody trusts is started where nobody typed it.
     pub fn must_be_trusted(&self) -> Result<(), Error> {
-        self.trust_book().must_be_trusted(self.started_by)
+        self.trust_file().must_be_trusted(self.started_by)
     }
 
     /// What of `aye.toml` does not count, and why; nothing if all of it does.
@@ -316,7 +321,7 @@ impl Runtime {
 
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
-        let trust = Trust::File(self.trust_book());
+        let trust = Trust::File(self.trust_file());
         let world = tools::World {
             workspace: workspace.to_path_buf(),
             environment: self.env.clone(),

@@ -155,6 +155,11 @@ impl SkillFile {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
+    /// How many errors it has.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|found| found.is_error()).count()
+    }
+
     /// How many of its skills can be run.
     pub fn valid(&self) -> usize {
         let errors = || self.diagnostics.iter().filter(|found| found.is_error());
@@ -196,6 +201,11 @@ impl SkillFile {
         let mut flows = self.flows;
         Ok((flows.swap_remove(index), self.text))
     }
+}
+
+/// What a skill is about. Without a description its name stands in for one: that says nothing.
+pub fn skill_about(flow: &Flow) -> Option<&str> {
+    flow.skill.description.as_deref().filter(|about| *about != skill_name(flow))
 }
 
 /// The name of a flow's skill.

@@ -29,7 +29,7 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
     found.extend(arguments::secrets_in_arguments(flow, source, expressions));
     let known = KnownNames::of(flow);
-    let looker = Looker {
+    let linter = TemplateLinter {
         known: &known,
         inputs: &known.inputs,
         hidden: &known.hidden,
@@ -39,11 +39,11 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
         expressions,
     };
     for input in &flow.skill.inputs {
-        found.extend(looker.default_of(input));
+        found.extend(linter.default_of(input));
     }
-    found.extend(looker.concurrency(flow));
-    let mut look_at = |at: usize, template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        for news in (Looker { at, ..looker }).look_at(template, kind, local) {
+    found.extend(linter.concurrency(flow));
+    let mut lint = |at: usize, template: &Template, kind: Kind, local: &BTreeSet<String>| {
+        for news in (TemplateLinter { at, ..linter }).lint(template, kind, local) {
             if !found.contains(&news) {
                 found.push(news);
             }
@@ -51,11 +51,11 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     };
     for (at, node) in flow.nodes.iter().enumerate() {
         each_text(&node.step, &BTreeSet::new(), &mut |template, kind, local| {
-            look_at(at, template, kind, local);
+            lint(at, template, kind, local);
         });
     }
     let mut look = |template: &Template, kind: Kind, local: &BTreeSet<String>| {
-        look_at(usize::MAX, template, kind, local);
+        lint(usize::MAX, template, kind, local);
     };
     let of_failure: BTreeSet<String> = ["error", "failed"].map(str::to_owned).into();
     for rule in &flow.skill.heal {
@@ -208,7 +208,7 @@ fn order_of(flow: &Flow) -> BTreeMap<String, (usize, Span)> {
 
 /// What a template is held against.
 #[derive(Clone, Copy)]
-struct Looker<'a> {
+struct TemplateLinter<'a> {
     known: &'a KnownNames<'a>,
     inputs: &'a BTreeSet<&'a str>,
     hidden: &'a BTreeSet<&'a str>,
@@ -239,13 +239,8 @@ fn inputs_by_key(template: &str) -> Vec<String> {
     found
 }
 
-impl Looker<'_> {
-    fn look_at(
-        &self,
-        template: &Template,
-        kind: Kind,
-        local: &BTreeSet<String>,
-    ) -> Vec<Diagnostic> {
+impl TemplateLinter<'_> {
+    fn lint(&self, template: &Template, kind: Kind, local: &BTreeSet<String>) -> Vec<Diagnostic> {
         let is_local = |name: &String| local.contains(name.split('.').next().unwrap_or(name));
         let used = match kind {
             Kind::Template => text::names_in_with(template, self.expressions),
@@ -269,7 +264,7 @@ impl Looker<'_> {
         if let Some(word) = self.word(template, kind) {
             return vec![word];
         }
-        let name = used.iter().filter(|name| !is_local(name)).find_map(|name| {
+        let names = used.iter().filter(|name| !is_local(name)).filter_map(|name| {
             self.hidden_result(name, template)
                 .or_else(|| self.ahead_of_the_end(name, template))
                 .or_else(|| self.unknown(name, template, local))
@@ -277,6 +272,13 @@ impl Looker<'_> {
                 .or_else(|| self.discarded(name, template))
                 .or_else(|| self.too_early(name, template, local))
         });
+        // `run.stat` and `run.stat.x` lack the same name.
+        let mut said: Vec<Diagnostic> = Vec::new();
+        for name in names {
+            if said.iter().all(|before| before.message != name.message) {
+                said.push(name);
+            }
+        }
         let results: BTreeSet<&str> =
             self.known.results.iter().chain(local).map(String::as_str).collect();
         let braces = match kind {
@@ -284,7 +286,7 @@ impl Looker<'_> {
             _ => Vec::new(),
         };
         let compared = self.text_as_number(template, kind, local);
-        [name, compared].into_iter().flatten().chain(braces).collect()
+        said.into_iter().chain(compared).chain(braces).collect()
     }
 
     /// A filter or a test that there is not.

@@ -72,7 +72,7 @@ pub(crate) fn reads_outcome(step: &Step, name: &str) -> bool {
 }
 
 /// The part of a text that is evaluated.
-fn evaluated(text: &str, kind: Kind) -> &str {
+pub(super) fn evaluated(text: &str, kind: Kind) -> &str {
     match kind {
         Kind::Template | Kind::Prose => between_braces(text),
         Kind::Condition | Kind::Code => text,

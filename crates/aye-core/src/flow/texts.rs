@@ -92,6 +92,30 @@ pub(super) fn each_text(
     }
 }
 
+/// All that a command, a script or a call of a tool says, if nothing in it depends on the run.
+pub(crate) fn constant_text(step: &Step) -> Option<String> {
+    let kind = match &step.action {
+        Action::Command { .. } => "command".to_owned(),
+        Action::Shell { .. } => "shell".to_owned(),
+        Action::Tool { tool, args, .. } => format!("tool {} {args}", tool.value),
+        Action::Ask(_)
+        | Action::Skill { .. }
+        | Action::Return { .. }
+        | Action::Compute { .. }
+        | Action::Note
+        | Action::ForEach(_) => return None,
+    };
+    let mut constant = step.then.is_empty();
+    let mut texts = vec![kind];
+    each_text(step, &BTreeSet::new(), &mut |text, kind, _| {
+        constant &=
+            kind == Kind::Template && !["{{", "{%", "{#"].iter().any(|sign| text.contains(sign));
+        texts.push(text.to_string());
+    });
+    let names = step.env.keys().cloned();
+    constant.then(|| texts.into_iter().chain(names).collect::<Vec<_>>().join("\0"))
+}
+
 /// Where the text of a step stands that fails like this.
 pub(crate) fn failing_text(step: &Step, error: &TextError, scope: &Scope) -> Option<Span> {
     let mut found = None;

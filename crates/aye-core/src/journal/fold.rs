@@ -97,6 +97,7 @@ impl State {
             claim,
             winding_down: None,
             finally: None,
+            ending_since: None,
             outputs: Arc::default(),
             hidden: Vec::new(),
             steps: Arc::default(),
@@ -156,7 +157,12 @@ impl State {
         match &event.kind {
             EventKind::SkillStarted(_) => {}
             EventKind::SkillPaused { why, .. } => self.paused = Some(*why),
-            EventKind::SkillStopping(why) => self.stopping = Some(why.clone()),
+            EventKind::SkillStopping(why) => {
+                self.stopping = Some(why.clone());
+                if let Stopping::Cancelled { .. } = why {
+                    self.ending_since = Some(at);
+                }
+            }
             EventKind::SkillResumed { driver, suspended_ms, turn, ended, epoch } => {
                 self.paused = None;
                 // A process that resumes it wants it to continue; a cancel stands.
@@ -191,6 +197,7 @@ impl State {
             }
             EventKind::SkillFinishing(finishing) => {
                 self.finally = Some(Finally::begin(finishing, at, &self.steps));
+                self.ending_since = Some(at);
                 self.phase = Phase::Transition(Transition::Finishing);
             }
             EventKind::SkillCompleted { state, outputs, .. } => {

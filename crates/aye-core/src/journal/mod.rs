@@ -17,7 +17,7 @@ pub use claim::{Blocked, Claim, Waiting};
 pub use finally::Finally;
 pub use fold::FoldError;
 pub use phase::{
-    Ended, Healing, Phase, Resolution, RunStatus, Settled, StepOutcome, Transition, Unsure,
+    Ended, Healing, Phase, Resolution, RunStatus, Settled, StepOutcome, Transition, UnknownOutcome,
 };
 pub use record::{Approved, Changed, Covered, StepRecord, StepStatus};
 pub use state::State;

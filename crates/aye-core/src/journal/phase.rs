@@ -64,7 +64,7 @@ impl Phase {
             ) => true,
             Self::Transition(
                 Transition::Resolved { .. }
-                | Transition::Unsure(_)
+                | Transition::UnknownOutcome(_)
                 | Transition::Retrying { .. }
                 | Transition::Posing { .. },
             )
@@ -90,7 +90,7 @@ pub enum Transition {
         resolution: Box<Resolution>,
     },
     /// A step may or may not have happened; someone has to say.
-    Unsure(Unsure),
+    UnknownOutcome(UnknownOutcome),
     /// A step is to be started again.
     Retrying {
         /// Which.
@@ -117,7 +117,7 @@ pub struct Settled {
     /// Which.
     pub step: String,
     /// How.
-    pub close: StepOutcome,
+    pub outcome: StepOutcome,
     /// The answer to its question that decided it.
     pub answer: Option<String>,
     /// With this the run's normal course ended: only clean-up may follow.
@@ -175,7 +175,7 @@ impl Resolution {
 
 /// A step whose outcome is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsure {
+pub struct UnknownOutcome {
     /// Which.
     pub step: String,
     /// Its last attempt.
@@ -192,7 +192,7 @@ pub struct Healing {
     /// The rule.
     pub rule: String,
     /// How the step had ended.
-    pub close: StepOutcome,
+    pub outcome: StepOutcome,
     /// It is not a rule but this fix from memory.
     pub fix: Option<Box<FixPlan>>,
 }

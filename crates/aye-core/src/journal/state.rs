@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::advice::Advice;
-use crate::event::{Driver, PauseReason, SkillStarted, Stopping, WindingDown};
+use crate::event::{
+    CancelReason, Driver, PauseReason, RunEnd, SkillStarted, Stopping, WindingDown,
+};
 use crate::id::{QuestionId, RunId};
 use crate::question::{Agreement, Purpose, Question};
 
@@ -63,6 +65,8 @@ pub struct State {
     pub winding_down: Option<WindingDown>,
     /// `finally` runs, or has run: how the run ends was decided.
     pub finally: Option<Finally>,
+    /// When it last began to end: a cancel was taken, or its clean-up began.
+    pub ending_since: Option<Timestamp>,
     /// Results by output name.
     pub outputs: Arc<IndexMap<String, Value>>,
     /// Those of them that held a secret: what they were is in memory only.
@@ -177,6 +181,34 @@ impl State {
             (None, Some(winding)) => Some(winding.until),
             (None, None) => self.started.deadline,
         }
+    }
+
+    /// Whether a cancel that was sent at this time asks for what has begun since. Only a later
+    /// one may end the clean-up itself: who sent it could see that there is one.
+    pub fn is_ending_since(&self, sent: Timestamp) -> bool {
+        self.ending_since.is_some_and(|since| sent <= since)
+    }
+
+    /// Whether the run waits at a gate whose step has not begun: its `cancelled` transition has
+    /// nothing to clean up.
+    pub fn is_before_step(&self) -> bool {
+        match &self.phase {
+            Phase::Asking { question, .. } if question.purpose == Purpose::Gate => {
+                self.steps.get(&question.step).is_none_or(|record| record.execution == 0)
+            }
+            Phase::Asking { .. }
+            | Phase::Transition(_)
+            | Phase::Running { .. }
+            | Phase::Ended(_) => false,
+        }
+    }
+
+    /// Whether only `finally` is left of a run that nobody has cancelled.
+    pub fn is_only_finishing(&self) -> bool {
+        let ended = matches!(self.phase, Phase::Ended(_));
+        let cancelled =
+            |end: &RunEnd| matches!(end, RunEnd::Cancelled { why: CancelReason::Cancelled, .. });
+        !ended && self.finally.as_ref().is_some_and(|finally| !cancelled(&finally.end))
     }
 
     /// When the run's time ends an open question. What became of a step of

@@ -43,7 +43,9 @@ impl Machine {
             Transition::Resolved { question, resolution } => {
                 self.resolved(&question, &resolution, world, events);
             }
-            Transition::Unsure(unsure) => self.unsure(&unsure, world, events),
+            Transition::UnknownOutcome(unknown) => {
+                self.resolve_unknown_outcome(&unknown, world, events);
+            }
             Transition::Retrying { step, attempt, why, .. } => {
                 self.retry_step(&step, attempt, why, world, events);
             }

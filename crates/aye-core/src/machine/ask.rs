@@ -6,9 +6,9 @@ use crate::digest::digest;
 use crate::event::ProcessRecord;
 use crate::facts::FactKind;
 use crate::id::QuestionId;
-use crate::journal::Unsure;
+use crate::journal::UnknownOutcome;
 use crate::question::{Offer, Purpose, Question};
-use crate::skill::{Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
+use crate::skill::{Action, Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
 use super::covers::{BuiltQuestion, Coverage, Covered, recording};
@@ -17,15 +17,17 @@ use super::follows::Follows;
 use super::run::{Machine, after};
 
 /// An option of a recovery question: value, label, description, action.
-type Said = (&'static str, &'static str, &'static str, ChoiceAction);
+type RecoveryOption = (&'static str, &'static str, &'static str, ChoiceAction);
 
-const RETRY: Said = ("retry", "Retry", "run the step again", ChoiceAction::Proceed);
-const EDIT: Said = ("edit", "Retry with changes", "edit its arguments", ChoiceAction::Proceed);
-const FIX: Said = ("fix", "Apply the proposed change", "in this run only", ChoiceAction::Proceed);
-const DONE: Said =
+const RETRY: RecoveryOption = ("retry", "Retry", "run the step again", ChoiceAction::Proceed);
+const EDIT: RecoveryOption =
+    ("edit", "Retry with changes", "edit its arguments", ChoiceAction::Proceed);
+const FIX: RecoveryOption =
+    ("fix", "Apply the proposed change", "in this run only", ChoiceAction::Proceed);
+const DONE: RecoveryOption =
     ("done", "It was done", "continue as if it had succeeded", ChoiceAction::Proceed);
-const SKIP: Said = ("skip", "Skip", "skip the step and continue", ChoiceAction::Skip);
-const ABORT: Said = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
+const SKIP: RecoveryOption = ("skip", "Skip", "skip the step and continue", ChoiceAction::Skip);
+const ABORT: RecoveryOption = ("abort", "Abort", "end the run as failed", ChoiceAction::Cancel);
 
 impl Machine {
     /// The question of a step: its gate, or itself.
@@ -64,7 +66,8 @@ impl Machine {
             }
             Purpose::Recover => Follows { destructive: step.destructive, ..Follows::default() },
         };
-        let Follows { command: follows, mut words, destructive, coverage, unknown, unseen } =
+        let certain = followed.is_certain();
+        let Follows { command: follows, mut words, destructive, coverage, unknown, later, .. } =
             followed;
         let title = match &ask.title {
             Some(title) => show(title)?,
@@ -89,7 +92,7 @@ impl Machine {
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
-            remember: ask.remember && !destructive && !unseen && unknown.is_empty(),
+            remember: ask.remember && certain && !self.may_destroy_anyhow(),
             ai_assist: ask.ai_assist,
             destructive: destructive || self.may_destroy(&step.name),
             follows,
@@ -123,9 +126,9 @@ impl Machine {
         let in_advance = self.state.yes && question.takes_yes();
         if with_facts && !in_advance {
             // What someone types at this very question decides, and nobody knows it.
-            let later = unknown.iter().filter(|name| **name != step.name.value);
-            let later = later.map(|name| format!("`{name}`: what it does is not known yet"));
-            question.not_covered = later.collect();
+            let unknown = unknown.iter().filter(|name| **name != step.name.value);
+            let unknown = unknown.map(|name| format!("`{name}`: what it does is not known yet"));
+            question.not_covered = unknown.chain(named_later(&later)).collect();
         }
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
@@ -133,12 +136,12 @@ impl Machine {
                 Ok(covered) => covered,
                 Err(inspection) => return Ok(BuiltQuestion::Inspect(inspection)),
             };
-            let Covered { facts, not_covered, destructive } = covered;
+            let Covered { facts, not_covered, destructive, uncertain } = covered;
             question.not_covered.splice(..0, not_covered);
             question.outside = self.kept_outside(seen);
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();
             let settled = facts.iter().all(|fact| fact.kind != FactKind::Unsettled);
-            question.remember &= settled && !destructive;
+            question.remember &= settled && !destructive && !uncertain;
             question.destructive |= destructive;
             question.facts = Some(facts);
         }
@@ -152,9 +155,9 @@ impl Machine {
     }
 
     /// What to do about a step whose outcome is not known.
-    pub(super) fn pose_unsure(&self, unsure: &Unsure, world: &World) -> Question {
-        let step = &unsure.step;
-        let message = if unsure.interrupted {
+    pub(super) fn pose_unknown_outcome(&self, unknown: &UnknownOutcome, world: &World) -> Question {
+        let step = &unknown.step;
+        let message = if unknown.interrupted {
             format!("`{step}` was stopped before it ended. It may have done part of its work.")
         } else {
             format!("Aye ended while `{step}` ran. It may or may not have done its work.")
@@ -212,6 +215,7 @@ impl Machine {
         let environment = self.state.started.environment.as_deref();
         let record = self.state.steps.get(&question.step);
         let asked_each_time = question.destructive
+            || self.may_destroy_anyhow()
             || question.is_guarded()
             || environment.is_some_and(is_production)
             || record.is_some_and(|record| record.edits.is_some());
@@ -234,10 +238,10 @@ impl Machine {
         step: &str,
         title: &str,
         message: String,
-        offers: &[Said],
+        offers: &[RecoveryOption],
         world: &World,
     ) -> Question {
-        let offer = |(value, label, description, action): &Said| Offer {
+        let offer = |(value, label, description, action): &RecoveryOption| Offer {
             value: (*value).to_owned(),
             label: (*label).to_owned(),
             description: Some((*description).to_owned()),
@@ -300,9 +304,35 @@ impl Machine {
             || nodes.any(|(at, node)| comes(at) && harmful(&node.step))
     }
 
+    /// Whether something that cannot be undone may happen whatever comes next: in `finally`, or
+    /// as a repair.
+    fn may_destroy_anyhow(&self) -> bool {
+        let nodes = self.flow.nodes.iter().enumerate();
+        let finally = nodes.filter(|(at, _)| self.flow.is_in_finally(*at));
+        let finally = finally.map(|(_, node)| &node.step);
+        let finally = finally.filter(|step| step.confirmation.is_none());
+        let repairs = self.rules().map(|rule| &rule.repair);
+        // What a skill does is not known here.
+        finally.chain(repairs).any(|step| {
+            let skill = matches!(step.action, Action::Skill { .. });
+            step.destroys() || skill || step.holds_a_skill()
+        })
+    }
+
     fn next_question(&self) -> QuestionId {
         QuestionId::new(&self.state.run, self.state.questions + 1)
     }
+}
+
+/// One line about steps that come later.
+fn named_later(later: &[String]) -> Option<String> {
+    const MOST: usize = 5;
+    let shown: Vec<String> = later.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let more = match later.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!shown.is_empty()).then(|| format!("later steps: {}{more}", shown.join(", ")))
 }
 
 /// A message with what it is about below it: one text, which every prompter

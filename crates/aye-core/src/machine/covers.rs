@@ -7,12 +7,12 @@ use crate::digest::digest;
 use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind};
 use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject, changes};
-use crate::flow;
+use crate::flow::{self, OutsideReads};
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
 use crate::secrets::{Text, names_secret};
-use crate::skill::{Action, Ask, Step};
-use crate::text::{Outside, Recorder, Scope, TextError, World};
+use crate::skill::{Action, Ask, Step, is_production};
+use crate::text::{Names, Outside, Recorder, Scope, TextError, World};
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
@@ -55,6 +55,19 @@ impl Coverage {
         self.facts.is_empty()
     }
 
+    /// Whether a part of it may be something else in the next run.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.facts.iter().any(|fact| fact.kind == FactKind::Uncertain)
+    }
+
+    /// Adds that a step does nothing because of what is outside: if that changes, it is
+    /// no longer what was agreed to.
+    pub(super) fn leave_out(&mut self, step: &str, answer: Option<&str>, why: &str) {
+        let fact = Fact::new(FactKind::Value, Some("condition"), why);
+        let (step, answer) = (Some(step.to_owned()), answer.map(str::to_owned));
+        self.facts.push(Fact { step, answer, ..fact });
+    }
+
     /// Whether what this step does is a part of it.
     pub(super) fn has(&self, step: &str) -> bool {
         self.facts.iter().any(|fact| fact.step.as_deref() == Some(step))
@@ -67,6 +80,8 @@ pub(super) struct Covered {
     pub(super) not_covered: Vec<String>,
     /// A skill that would run destroys something, or may.
     pub(super) destructive: bool,
+    /// What is not covered may be something else in the next run.
+    pub(super) uncertain: bool,
 }
 
 impl Machine {
@@ -103,6 +118,9 @@ impl Machine {
         coverage: &mut Coverage,
     ) -> Result<(), TextError> {
         let own = |text: Option<&str>| text.map(str::to_owned);
+        if of.0.is_some() {
+            self.knows_steps_of(step, scope)?;
+        }
         let (facts, subject) = self.deciding(step, scope)?;
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
         coverage.facts.extend(facts.into_iter().map(label));
@@ -162,10 +180,15 @@ impl Machine {
                 facts.push(Fact::new(FactKind::Items, None, &items.to_string()));
                 facts.extend(self.values_read(step, scope));
                 let note = format!(
-                    "programs and scripts that the steps inside `{}` start",
+                    "skills, tools, programs and scripts that the steps inside `{}` start",
                     step.name.value
                 );
-                facts.push(Fact::new(FactKind::NotCovered, None, &note));
+                // What a tool is, only `aye.toml` says.
+                let kind = match step.holds_a_tool() {
+                    true => FactKind::Uncertain,
+                    false => FactKind::NotCovered,
+                };
+                facts.push(Fact::new(kind, None, &note));
             }
             Action::Compute { python, reads_files, .. } => {
                 if *python || *reads_files {
@@ -207,7 +230,58 @@ impl Machine {
             let value = self.secrets.mask_value(value);
             Fact::new(FactKind::Value, Some(&name), &told(&value))
         };
-        inputs.chain(outputs).chain(locals).map(fact).collect()
+        let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
+        let reads = OutsideReads::of_step(step);
+        for name in &reads.steps {
+            let record = scope.steps.get(name).filter(|_| *name != step.name.value);
+            if let Some(mut value) = record.map(crate::journal::StepRecord::to_value) {
+                // It takes longer or less long each time, and decides nothing.
+                value.as_object_mut().map(|known| known.remove("duration_ms"));
+                facts.push(fact((format!("steps.{name}"), &value)));
+            }
+        }
+        // Runs inside, and programs, see the outside as it is, whatever was shown.
+        let apart =
+            step.action.is_nested() || matches!(step.action, Action::Compute { python: true, .. });
+        let current = scope.world.names.unfrozen().filter(|_| apart);
+        let names = current.unwrap_or(&*scope.world.names);
+        facts.extend(reads.names.iter().map(|name| self.value_outside(name, names)));
+        let unknown: Vec<String> = reads.unknown.iter().map(|name| format!("`{name}`")).collect();
+        if !unknown.is_empty() {
+            let (step, unknown) = (&step.name.value, unknown.join(", "));
+            let note = format!("what `{step}` reads of {unknown}");
+            facts.push(Fact::new(FactKind::Uncertain, None, &note));
+        }
+        facts
+    }
+
+    /// What a name of the outside stands for.
+    fn value_outside(&self, name: &str, names: &dyn Names) -> Fact {
+        let variable = name.strip_prefix("env.");
+        let value = match variable {
+            Some(variable) => names.env(variable).map(Value::String),
+            None => names.look_up(name),
+        };
+        let value = match value {
+            None | Some(Value::Null) => "(not set)".to_owned(),
+            Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
+            Some(value) => told(&self.secrets.mask_value(&value)),
+        };
+        Fact::new(FactKind::Value, Some(name), &value)
+    }
+
+    /// Fails if a block, or a step inside, reads how a step ended that has not run yet.
+    fn knows_steps_of(&self, step: &Step, scope: &Scope) -> Result<(), TextError> {
+        if !matches!(step.action, Action::Compute { .. } | Action::ForEach(_)) {
+            return Ok(());
+        }
+        let reads = OutsideReads::of_step(step);
+        let is_open =
+            |name: &&String| self.node(name).is_some() && !scope.steps.contains_key(*name);
+        match reads.steps.iter().find(is_open) {
+            Some(name) => Err(TextError::new(format!("`{name}` has not run yet"))),
+            None => Ok(()),
+        }
     }
 
     /// All facts, if the host has looked at what it has to.
@@ -218,9 +292,16 @@ impl Machine {
         world: &World,
     ) -> Result<Covered, Box<Inspection>> {
         let Coverage { facts, looks } = coverage;
-        let (mut facts, notes): (Vec<Fact>, Vec<Fact>) =
-            facts.into_iter().partition(|fact| fact.kind != FactKind::NotCovered);
-        let mut not_covered: Vec<String> = notes.into_iter().map(|note| note.value).collect();
+        let is_note = |fact: &Fact| matches!(fact.kind, FactKind::NotCovered | FactKind::Uncertain);
+        let (notes, mut facts): (Vec<Fact>, Vec<Fact>) = facts.into_iter().partition(is_note);
+        let mut uncertain = notes.iter().any(|note| note.kind == FactKind::Uncertain);
+        let mut not_covered: Vec<String> = Vec::new();
+        let mut note = |text: String| {
+            if !not_covered.contains(&text) {
+                not_covered.push(text);
+            }
+        };
+        notes.into_iter().for_each(|fact| note(fact.value));
         let mut destructive = false;
         match &self.inspected {
             _ if looks.is_empty() => {}
@@ -228,11 +309,12 @@ impl Machine {
             Some(seen) if seen.inspection.looks == looks => {
                 for fact in seen.labelled() {
                     match fact.kind {
-                        FactKind::NotCovered => {
-                            if !not_covered.contains(&fact.value) {
-                                not_covered.push(fact.value);
-                            }
+                        FactKind::NotCovered => note(fact.value),
+                        FactKind::Uncertain => {
+                            uncertain = true;
+                            note(fact.value);
                         }
+                        FactKind::Environment => uncertain |= may_be_production(&facts, &fact),
                         FactKind::SecretInput => hide_input(&mut facts, &fact),
                         FactKind::Destructive => destructive = true,
                         _ => facts.push(fact),
@@ -252,7 +334,7 @@ impl Machine {
         if facts.iter().any(|fact| fact.value.contains(HIDDEN)) {
             not_covered.push(format!("the values of secrets, which are shown as {HIDDEN}"));
         }
-        Ok(Covered { facts, not_covered, destructive })
+        Ok(Covered { facts, not_covered, destructive, uncertain })
     }
 
     /// What of the outside can be kept as it is: what must not be written down
@@ -411,6 +493,19 @@ fn told(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// Whether a skill acts against a place where nothing is taken for granted, or may: its
+/// `environment` is what its input says, or what that is if nobody gives it.
+fn may_be_production(facts: &[Fact], declared: &Fact) -> bool {
+    let about = |fact: &&Fact| {
+        fact.kind == FactKind::Input
+            && (&fact.step, &fact.answer, &fact.name)
+                == (&declared.step, &declared.answer, &declared.name)
+    };
+    let given = facts.iter().find(about).map(|fact| fact.value.as_str());
+    let environment = given.unwrap_or(&declared.value);
+    is_production(environment) || environment.contains('{') || environment.contains(HIDDEN)
 }
 
 /// An input that the skill itself calls a secret is not written down.

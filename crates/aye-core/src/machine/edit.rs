@@ -10,7 +10,7 @@ use crate::text::{self, Scope, TextError, World};
 
 use super::refusal::Refusal;
 use super::run::Machine;
-use super::validate_answer::weigh_retry;
+use super::validate_answer::validate_retry;
 use crate::secrets::is_secret;
 
 /// How often someone may change what a step is given before it has to be
@@ -175,7 +175,7 @@ impl Machine {
         }
         // The same as if it had been asked what becomes of the step.
         let answer = answer.map(|answer| Box::new(self.established(*answer)));
-        weigh_retry(&self.pose_failed(&step, world), answer.as_deref())?;
+        validate_retry(&self.pose_failed(&step, world), answer.as_deref())?;
         let why = match answer.as_deref().is_some_and(Answer::is_persons) {
             true => RetryReason::Answer,
             false => RetryReason::Relayed,

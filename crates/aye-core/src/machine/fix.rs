@@ -148,13 +148,15 @@ impl Machine {
     pub(super) fn apply_fix(
         &mut self,
         step: &str,
-        close: &StepOutcome,
+        outcome: &StepOutcome,
         fix: Option<Box<FixPlan>>,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed =
-            matches!(close, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout);
+        let failed = matches!(
+            outcome,
+            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
+        );
         let Some(fix) = fix.filter(|_| failed) else { return false };
         if fix.act.is_none() {
             self.retry_fixed(step.to_owned(), &fix, world, events);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
-use crate::flow::{self, NodeId, Route, Target};
+use crate::flow::{self, NodeId, OutsideReads, Route, Target};
 use crate::journal::StepOutcome;
 use crate::question::{Channel, Purpose, Question};
-use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, Step};
+use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, Step, Template};
 use crate::text::{self, Scope, TextError};
 
 use super::ask::with_details;
@@ -31,9 +31,20 @@ pub(super) struct Follows {
     pub(super) unknown: Vec<String>,
     /// A skill runs later that nobody looks at now: the yes is not remembered.
     pub(super) unseen: bool,
+    /// Later steps that run because of the yes, and that it does not cover.
+    pub(super) later: Vec<String>,
+    /// What those of them say that say the same in every run: a remembered yes is bound to it.
+    pub(super) constant: Vec<String>,
+    /// One of them depends on the run: the yes is not remembered.
+    pub(super) varies: bool,
 }
 
 impl Follows {
+    /// Whether it is known, and bound, what the yes leads to.
+    pub(super) fn is_certain(&self) -> bool {
+        self.unknown.is_empty() && !self.varies && !self.destructive && !self.unseen
+    }
+
     /// Whether what a step does is looked at.
     fn covers(&self, step: &str) -> bool {
         let unknown = self.unknown.iter().any(|name| name == step);
@@ -48,6 +59,8 @@ struct Next {
     command: Option<String>,
     words: Vec<String>,
     destructive: bool,
+    /// Steps before it that their conditions leave out.
+    left_out: Vec<NodeId>,
 }
 
 impl Machine {
@@ -80,14 +93,22 @@ impl Machine {
             let mut scope = scope.clone();
             Arc::make_mut(&mut scope.outputs).insert(output.clone(), answer.value.clone().into());
             let leads = (answers.len() > 1).then_some(answer.value.as_str());
+            let left_out = |at: NodeId| {
+                let outer = |out: &NodeId| *out == at || self.flow.belongs_to(*out).contains(&at);
+                next.left_out.iter().any(outer)
+            };
             for (at, node) in self.flow.nodes.iter().enumerate() {
                 let other = &node.step;
-                let follows_it = users.contains(&at) || next.step == Some(at);
+                let follows_it = users.contains(&at) || next.step == Some(at) || left_out(at);
                 if !follows_it || !other.action.acts() {
                     continue;
                 }
                 let holds = self.would_run(at, &scope);
                 if holds == Ok(false) {
+                    if let Some(condition) = self.outside_condition(at) {
+                        let why = format!("`{}` is false", condition.trim());
+                        coverage.leave_out(&other.name, leads, &why);
+                    }
                     continue;
                 }
                 follows.destructive |= other.destroys();
@@ -106,7 +127,18 @@ impl Machine {
         }
         follows.coverage = Some(coverage).filter(|coverage| !coverage.is_empty());
         // A no would have kept all of these from running.
-        for at in self.comes_later(step, &answers) {
+        for at in self.comes_later(step, &answers, false) {
+            let later = &self.flow.nodes[at].step;
+            let is_shown = later.confirmation.is_some() || follows.covers(&later.name);
+            if later.action.acts() && !is_shown {
+                follows.later.push(later.name.value.clone());
+                match flow::constant_text(later) {
+                    Some(text) => follows.constant.push(text),
+                    None => follows.varies = true,
+                }
+            }
+        }
+        for at in self.comes_later(step, &answers, true) {
             let later = &self.flow.nodes[at].step;
             if later.confirmation.is_none() && !follows.covers(&later.name) {
                 follows.destructive |= later.destroys();
@@ -154,19 +186,34 @@ impl Machine {
 
     /// Whether the conditions of a step and of those that it belongs to hold.
     fn would_run(&self, at: NodeId, scope: &Scope) -> Result<bool, TextError> {
-        let around = (0..at).filter(|outer| self.flow.belongs_to(*outer).contains(&at));
-        for one in around.chain([at]) {
-            if let Some(condition) = &self.flow.nodes[one].step.condition
-                && !text::holds(condition, scope)?
-            {
+        for condition in self.conditions_of(at) {
+            if !text::holds(condition, scope)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    /// The conditions of a step and of those that it belongs to.
+    fn conditions_of(&self, at: NodeId) -> impl Iterator<Item = &Template> {
+        let around = (0..at).filter(move |outer| self.flow.belongs_to(*outer).contains(&at));
+        around.chain([at]).filter_map(|one| self.flow.nodes[one].step.condition.as_ref())
+    }
+
+    /// The one of them that something outside of the run decides.
+    fn outside_condition(&self, at: NodeId) -> Option<&Template> {
+        let mut conditions = self.conditions_of(at);
+        conditions.find(|condition| OutsideReads::of_condition(condition).is_outside())
+    }
+
     /// The steps that may run after one of these answers to this one; `finally` runs anyhow.
-    fn comes_later(&self, step: &Step, answers: &[&Choice]) -> BTreeSet<NodeId> {
+    /// Another question is for what comes after it.
+    fn comes_later(
+        &self,
+        step: &Step,
+        answers: &[&Choice],
+        past_questions: bool,
+    ) -> BTreeSet<NodeId> {
         let mut later = BTreeSet::new();
         let Some(here) = self.flow.find(&step.name) else { return later };
         let outcome = StepOutcome::Success;
@@ -180,12 +227,18 @@ impl Machine {
             if let Target::Step(next) = target
                 && !self.flow.is_in_finally(next)
                 && later.insert(next)
+                && (past_questions || !self.is_question(next))
             {
                 let routes = self.flow.nodes[next].routes.labelled();
                 from.extend(routes.into_iter().map(|(_, target)| target));
             }
         }
         later
+    }
+
+    /// Whether a step asks: a person who answers there knows that the run continues.
+    fn is_question(&self, at: NodeId) -> bool {
+        self.flow.nodes[at].step.action.ask().is_some()
     }
 
     /// The step that an answer leads to, if it is the next thing that happens,
@@ -200,28 +253,36 @@ impl Machine {
         }
         let mut outcome = StepOutcome::Success;
         let mut answer = Some(yes.value.as_str());
+        let mut found = Next::default();
         // As far as conditions leave steps out; a loop of those is none of ours.
         for _ in 0..self.flow.nodes.len() {
             let route = at.map(|at| self.flow.route(at, &outcome, answer.take()));
             let Some(Route::To(Target::Step(next))) = route else { break };
             let next_step = &self.flow.nodes[next].step;
             match next_step.condition.as_ref().map(|condition| text::holds(condition, &scope)) {
-                Some(Ok(false)) => (at, outcome) = (Some(next), StepOutcome::Skipped),
+                Some(Ok(false)) => {
+                    found.left_out.push(next);
+                    (at, outcome) = (Some(next), StepOutcome::Skipped);
+                }
                 Some(Err(_)) => {
                     let destructive = next_step.destroys();
-                    return Next { step: Some(next), destructive, ..Next::default() };
+                    return Next { step: Some(next), destructive, ..found };
                 }
                 // A gate of its own shows it, and is bound to it.
                 Some(Ok(true)) | None if next_step.confirmation.is_some() => break,
+                // Nothing happens there.
+                Some(Ok(true)) | None if matches!(next_step.action, Action::Note) => {
+                    (at, outcome) = (Some(next), StepOutcome::Success);
+                }
                 Some(Ok(true)) | None => {
                     let (line, words) = self.command_line(next_step, &scope).unwrap_or_default();
                     let command = (!line.is_empty()).then_some(line);
                     let destructive = next_step.destroys();
-                    return Next { step: Some(next), command, words, destructive };
+                    return Next { step: Some(next), command, words, destructive, ..found };
                 }
             }
         }
-        Next::default()
+        found
     }
 
     /// What a remembered answer is bound to: everything that is shown and that
@@ -247,6 +308,7 @@ impl Machine {
                 Some(json!([choice.value, show(&choice.label)?, about, choice.action]))
             })
             .collect();
+        let mut later = Vec::new();
         let mut facts = match question.purpose {
             Purpose::Gate => {
                 let mut coverage = Coverage::default();
@@ -255,9 +317,10 @@ impl Machine {
             }
             Purpose::Ask => {
                 let follows = self.what_follows(step, ask, &open);
-                if !follows.unknown.is_empty() || follows.destructive || follows.unseen {
+                if !follows.is_certain() {
                     return None;
                 }
+                later = follows.constant;
                 follows.coverage.map(Coverage::into_facts).unwrap_or_default()
             }
             Purpose::Recover => Vec::new(),
@@ -268,7 +331,7 @@ impl Machine {
             Some(details) => Some(show(details)?),
             None => None,
         };
-        let bound = json!({
+        let mut bound = json!({
             "rule": 2,
             "kind": question.kind,
             "purpose": question.purpose,
@@ -278,6 +341,9 @@ impl Machine {
             "any": ask.any,
             "facts": facts,
         });
+        if !later.is_empty() {
+            bound["later"] = json!(later);
+        }
         Some(digest(&[bound.to_string().as_bytes()]))
     }
 
@@ -292,6 +358,9 @@ impl Machine {
     ) -> Option<String> {
         let mut coverage = Coverage::default();
         self.cover(step, &left_open(scope, any), (None, None), &mut coverage).ok()?;
+        if coverage.is_uncertain() {
+            return None;
+        }
         let bound = json!({
             "rule": 2, "kind": AskKind::Recover, "purpose": Purpose::Recover,
             "any": any, "facts": coverage.into_facts(),

@@ -269,7 +269,8 @@ impl Machine {
                 Ok(())
             }
             (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
-                if self.is_driven() && self.cleans_up(&question.step) {
+                let began = !self.state.is_before_step();
+                if began && self.is_driven() && self.cleans_up(&question.step) {
                     self.cancel_question(&question, &by, reason.as_deref(), world, events);
                 } else {
                     self.cancel(Some(question.step), by, reason.as_deref(), world, events);

@@ -15,7 +15,7 @@ use super::run::{Machine, after};
 
 impl Machine {
     /// The rules of the skill, then those of the project.
-    fn rules(&self) -> impl Iterator<Item = &HealRule> {
+    pub(super) fn rules(&self) -> impl Iterator<Item = &HealRule> {
         self.flow.skill.heal.iter().chain(self.limits.heal.iter())
     }
 
@@ -47,12 +47,14 @@ impl Machine {
     pub(super) fn heal(
         &mut self,
         step: &str,
-        close: &StepOutcome,
+        outcome: &StepOutcome,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed =
-            matches!(close, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout);
+        let failed = matches!(
+            outcome,
+            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
+        );
         let Some(rule) = self.rule_for(step).filter(|_| failed) else { return false };
         let error = self.error_of(step);
         let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));

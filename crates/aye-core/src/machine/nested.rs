@@ -9,7 +9,7 @@ use crate::flow::{Flow, NodeId};
 use crate::form::Form;
 use crate::journal::Phase;
 use crate::nested::{
-    Again, Child, ChildBody, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
+    Child, ChildBody, ChildRetry, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
 };
 use crate::question::{Lead, Purpose, SILENCE};
 use crate::secrets::{Text, is_secret, secret_marker};
@@ -103,10 +103,10 @@ impl Machine {
     }
 
     /// How the runs of a step that failed are tried again, if they are.
-    fn again(&self, step: &Step, execution: u32) -> Option<Again> {
+    fn again(&self, step: &Step, execution: u32) -> Option<ChildRetry> {
         let record = self.state.steps.get(&step.name.value).filter(|record| record.goes_on)?;
         let (edits, answer) = (record.handed_on.clone(), record.retried_by.clone());
-        Some(Again { turn: execution, edits, answer })
+        Some(ChildRetry { turn: execution, edits, answer })
     }
 
     /// The run that asks what a server asks while one of our steps waits for

@@ -7,7 +7,7 @@ use crate::event::{
     BadOutcome, Event, EventKind, FailReason, RetryReason, RunEnd, SkipReason, StepCompleted,
     StepFailed,
 };
-use crate::journal::{Resolution, StepStatus, Unsure};
+use crate::journal::{Resolution, StepStatus, UnknownOutcome};
 use crate::question::{Agreement, Answer, Channel, Edits, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
@@ -284,16 +284,21 @@ impl Machine {
         }
     }
 
-    pub(super) fn unsure(&mut self, unsure: &Unsure, world: &World, events: &mut Vec<Event>) {
-        if unsure.idempotent {
-            let (step, attempt) = (unsure.step.clone(), unsure.attempt + 1);
+    pub(super) fn resolve_unknown_outcome(
+        &mut self,
+        unknown: &UnknownOutcome,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        if unknown.idempotent {
+            let (step, attempt) = (unknown.step.clone(), unknown.attempt + 1);
             let (why, not_before) = (RetryReason::Idempotent, None);
             let (edits, fix) = (None, None);
             let retried =
                 EventKind::StepRetried { step, attempt, why, not_before, edits, fix, answer: None };
             return self.emit(retried, world, events);
         }
-        let question = self.pose_unsure(unsure, world);
+        let question = self.pose_unknown_outcome(unknown, world);
         self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
     }
 }

@@ -30,7 +30,7 @@ impl Machine {
     pub(super) fn try_again(
         &mut self,
         step: &str,
-        close: &StepOutcome,
+        outcome: &StepOutcome,
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
@@ -39,7 +39,7 @@ impl Machine {
         };
         let Some(record) = self.state.steps.get(step) else { return false };
         let last = record.attempt.max(1);
-        let fits = match close {
+        let fits = match outcome {
             StepOutcome::Failure(Some(code)) if retry.on.codes.contains(code) => true,
             StepOutcome::Failure(_) | StepOutcome::Guarded => retry.on.failure,
             StepOutcome::Timeout => retry.on.timeout,

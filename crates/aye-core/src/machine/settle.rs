@@ -16,9 +16,9 @@ use super::stop::cancel_message;
 impl Machine {
     /// A step ended: which way now?
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
-        let Settled { step, close, answer, last, fix } = settled;
+        let Settled { step, outcome, answer, last, fix } = settled;
         let in_finally = self.state.finally.is_some();
-        if in_finally && close == StepOutcome::Cancelled {
+        if in_finally && outcome == StepOutcome::Cancelled {
             return self.end_finally(None, world, events);
         }
         let Some((id, node)) = self.node(&step) else {
@@ -32,16 +32,16 @@ impl Machine {
                 events,
             );
         };
-        let asks = self.asks_about(&node.step, &close);
+        let asks = self.asks_about(&node.step, &outcome);
         let repaired = !in_finally
-            && (self.heal(&step, &close, world, events)
-                || self.apply_fix(&step, &close, fix, world, events));
-        if repaired || self.try_again(&step, &close, world, events) {
+            && (self.heal(&step, &outcome, world, events)
+                || self.apply_fix(&step, &outcome, fix, world, events));
+        if repaired || self.try_again(&step, &outcome, world, events) {
             return;
         }
         let route = match self.is_alone() {
-            true => Route::alone(&close),
-            false => self.flow.route(id, &close, answer.as_deref()),
+            true => Route::alone(&outcome),
+            false => self.flow.route(id, &outcome, answer.as_deref()),
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);
@@ -56,7 +56,7 @@ impl Machine {
                 let question = self.pose_failed(&step, world);
                 self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
             }
-            Route::Uncaught => self.uncaught(step, close, last, world, events),
+            Route::Uncaught => self.uncaught(step, outcome, last, world, events),
         }
     }
 
@@ -73,14 +73,14 @@ impl Machine {
 
     /// Whether someone is asked what to do about this end of a step, if
     /// nothing else is done about it.
-    fn asks_about(&self, step: &Step, close: &StepOutcome) -> bool {
+    fn asks_about(&self, step: &Step, outcome: &StepOutcome) -> bool {
         if self.state.winding_down.is_some() || self.state.finally.is_some() {
             return false;
         }
-        let failed = matches!(close, StepOutcome::Failure(_) | StepOutcome::Timeout);
+        let failed = matches!(outcome, StepOutcome::Failure(_) | StepOutcome::Timeout);
         match step.on_error {
             _ if failed && self.is_blocked(&step.name) => true,
-            Some(OnError::Ask) => failed || *close == StepOutcome::Guarded,
+            Some(OnError::Ask) => failed || *outcome == StepOutcome::Guarded,
             Some(OnError::Fail | OnError::Continue | OnError::AutoHeal) => false,
             // The person who was asked inside a nested step has decided already.
             None => {
@@ -94,13 +94,13 @@ impl Machine {
     fn uncaught(
         &mut self,
         step: String,
-        close: StepOutcome,
+        outcome: StepOutcome,
         last: bool,
         world: &World,
         events: &mut Vec<Event>,
     ) {
         if self.state.winding_down.is_some() {
-            let note = match (last, close) {
+            let note = match (last, outcome) {
                 (false, StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout) => {
                     format!("clean-up step `{step}` failed")
                 }
@@ -114,10 +114,10 @@ impl Machine {
         let heals = self.node(&step).is_some_and(|(_, node)| {
             node.step.on_error == Some(OnError::AutoHeal) && !self.can_heal(&node.step)
         });
-        if heals && matches!(close, StepOutcome::Failure(_) | StepOutcome::Timeout) {
+        if heals && matches!(outcome, StepOutcome::Failure(_) | StepOutcome::Timeout) {
             told.push_str(" (`on_error: auto_heal`, but no heal rule is for it)");
         }
-        match close {
+        match outcome {
             StepOutcome::Success
             | StepOutcome::Skipped
             | StepOutcome::Failure(_)
@@ -170,7 +170,7 @@ impl Machine {
                 self.fail_run(why, &message, step, ending.name, world, events);
             }
             EndStatus::Cancelled => {
-                let by = match led.map(|led| led.close) {
+                let by = match led.map(|led| led.outcome) {
                     Some(StepOutcome::Declined { by, .. }) => by,
                     _ => None,
                 };
@@ -194,7 +194,7 @@ impl Machine {
         };
         let status = settled.as_ref().and_then(|settled| {
             let (node, _) = self.node(&settled.step)?;
-            Some(self.flow.status_after(node, &settled.close))
+            Some(self.flow.status_after(node, &settled.outcome))
         });
         (status.unwrap_or(EndStatus::Completed), settled)
     }

@@ -43,7 +43,7 @@ pub(super) fn validate_answer(
 
 /// Whether a step that failed is tried again because someone says so after the
 /// run has ended. What else its gate wants is asked for before it runs.
-pub(super) fn weigh_retry(question: &Question, answer: Option<&Answer>) -> Result<(), Refusal> {
+pub(super) fn validate_retry(question: &Question, answer: Option<&Answer>) -> Result<(), Refusal> {
     match answer {
         Some(answer) => validate_person(question, answer),
         None if question.is_guarded() => {

@@ -51,7 +51,9 @@ impl Question {
             | FactKind::Unsettled
             | FactKind::SecretInput
             | FactKind::Destructive
+            | FactKind::Environment
             | FactKind::NotCovered
+            | FactKind::Uncertain
             | FactKind::Other(_) => false,
         }
     }

@@ -1,15 +1,39 @@
 //! Secrets in a text with escape sequences: they are looked for in what a
 //! terminal shows.
 
+use std::borrow::Cow;
+
+/// From so many bytes on, a form is found over the ends of lines.
+const LONG: usize = 8;
+
 /// The text with every form of a secret in what is shown replaced by `***`;
 /// escape sequences inside stay behind it. The same as `aye-process` does to
 /// output as it comes.
 pub(super) fn mask_shown(text: &str, forms: &[String]) -> String {
-    let parts = parts(text);
+    mask_in(parts(text, is_hidden), forms.iter().map(String::as_str))
+}
+
+/// The same for forms that the end of a line cuts, if they are long. Ends of lines stay.
+pub(super) fn mask_over_lines(text: &str, forms: &[String]) -> String {
+    let long: Vec<Cow<'_, str>> =
+        forms.iter().filter(|form| form.len() >= LONG).map(|form| joined(form)).collect();
+    let long = long.iter().map(|form| &**form).filter(|form| form.len() >= LONG);
+    mask_in(parts(text, |c| is_hidden(c) || is_break(c)), long)
+}
+
+/// A form without the ends of its own lines.
+fn joined(form: &str) -> Cow<'_, str> {
+    match form.contains(is_break) {
+        true => Cow::Owned(form.replace(is_break, "")),
+        false => Cow::Borrowed(form),
+    }
+}
+
+fn mask_in<'a>(parts: Vec<Part<'_>>, forms: impl Iterator<Item = &'a str>) -> String {
     let shown: String = parts.iter().filter(|part| part.shown).map(|part| part.text).collect();
     let mut hidden = vec![false; shown.len()];
     for form in forms {
-        for (at, _) in shown.match_indices(form.as_str()) {
+        for (at, _) in shown.match_indices(form) {
             hidden[at..at + form.len()].fill(true);
         }
     }
@@ -17,7 +41,7 @@ pub(super) fn mask_shown(text: &str, forms: &[String]) -> String {
     for part in parts {
         if !part.shown {
             // What has no shape is not needed inside a secret.
-            if !inside || part.text.starts_with(['\u{1b}', '\u{9b}']) {
+            if !inside || part.text.starts_with(['\u{1b}', '\u{9b}', '\n']) {
                 masked.push_str(part.text);
             }
             continue;
@@ -40,6 +64,19 @@ pub(super) fn has_hidden(text: &str) -> bool {
     text.contains(is_shapeless) || text.contains(['\u{1b}', '\u{9b}'])
 }
 
+/// Whether a text has more than one line.
+pub(super) fn has_lines(text: &str) -> bool {
+    text.contains(is_break)
+}
+
+fn is_break(letter: char) -> bool {
+    matches!(letter, '\n' | '\r')
+}
+
+fn is_hidden(letter: char) -> bool {
+    is_shapeless(letter) || matches!(letter, '\u{1b}' | '\u{9b}')
+}
+
 fn is_shapeless(letter: char) -> bool {
     matches!(letter, '\0' | '\u{7}' | '\u{e}' | '\u{f}' | '\u{7f}')
 }
@@ -50,10 +87,10 @@ struct Part<'a> {
     shown: bool,
 }
 
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str, hides: impl Fn(char) -> bool) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(|c: char| is_shapeless(c) || matches!(c, '\u{1b}' | '\u{9b}')) {
+    while let Some(at) = rest.find(&hides) {
         let (before, after) = rest.split_at(at);
         let (sequence, after) = after.split_at(length(after));
         parts.push(Part { text: before, shown: true });
@@ -68,7 +105,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 fn length(text: &str) -> usize {
     let mut letters = text.char_indices();
     let (_, first) = letters.next().unwrap_or_default();
-    if is_shapeless(first) {
+    if is_shapeless(first) || is_break(first) {
         return first.len_utf8();
     }
     let second = if first == '\u{9b}' { Some('[') } else { letters.next().map(|(_, c)| c) };
@@ -98,6 +135,18 @@ fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_lines_do_not_hide_a_long_secret() {
+        let forms = ["hunter2-swordfish".to_owned(), "hunter2".to_owned()];
+        for (text, shown) in [
+            ("a hunter\n2-swo\r\nrdfish b\nc", "a ***\n\n b\nc"),
+            ("hunter2-\u{1b}[31m\nswordfish", "***\u{1b}[31m\n"),
+            ("hunt\ner2", "hunt\ner2"),
+        ] {
+            assert_eq!(mask_over_lines(text, &forms), shown);
+        }
+    }
 
     #[test]
     fn escape_sequences_do_not_hide_a_secret() {

@@ -70,11 +70,26 @@ fn escaped(secret: &str) -> Vec<String> {
         let bytes = c.encode_utf8(&mut bytes).bytes();
         (!c.is_ascii()).then(|| bytes.map(|byte| format!("\\x{byte:02x}")).collect())
     });
+    // As PHP and others write a slash, with and without letters beyond ASCII.
+    let slashed = |text: &str| text.replace('/', "\\/");
+    // JSON as a text in JSON.
+    let twice = |text: &str| {
+        let text = serde_json::Value::from(text).to_string();
+        text[1..text.len() - 1].to_owned()
+    };
+    let every = |upper| each_char(secret, |c| Some(unicode(c, upper)));
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,\n".contains(c);
     let shell = each_char(secret, |c| (!plain(c)).then(|| format!("\\{c}")));
     let in_quotes =
         each_char(secret, |c| matches!(c, '"' | '$' | '`' | '\\').then(|| format!("\\{c}")));
     vec![
+        every(false),
+        every(true),
+        twice(&json),
+        twice(&ascii(&json, false)),
+        twice(&slashed(&json)),
+        slashed(&json),
+        slashed(&ascii(&json, false)),
         ascii(&json, false),
         ascii(&json, true),
         ascii(&page, false),
@@ -183,6 +198,9 @@ mod tests {
             "s3cret%20pass%2fword%2b%22%c3%a9",
             "s3cret+pass%2Fword%2B%22%C3%A9",
             "s3cret pass/word+\\\"é",
+            "s3cret pass\\/word+\\\"\\u00e9",
+            "s3cret pass/word+\\\\\\\"é",
+            "\\u0073\\u0033\\u0063\\u0072\\u0065\\u0074\\u0020\\u0070\\u0061\\u0073\\u0073\\u002f\\u0077\\u006f\\u0072\\u0064\\u002b\\u0022\\u00e9",
             // base64 of it, of "x" and it, of "xx" and it, as far as they are its own
             "czNjcmV0IHBhc3Mvd29yZCsiw6",
         ] {
@@ -206,7 +224,7 @@ mod tests {
 
     #[test]
     fn short_secrets_have_no_parts_that_are_found_everywhere() {
-        assert_eq!(forms("1234"), ["1234"]);
+        assert_eq!(forms("1234"), ["1234", r"\u0031\u0032\u0033\u0034"]);
         for nothing in ["  \n", "1", "ab\n", "é1"] {
             assert_eq!(forms(nothing), Vec::<String>::new());
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::scope::{Elsewhere, Expressions, Names};
+use super::scope::{Expressions, Names, RemoteScope};
 
 /// Names of the outside with what they stood for; `null` for nothing.
 pub(crate) type Outside = IndexMap<String, Value>;
@@ -49,8 +49,12 @@ impl Names for Recorder {
         self.inner.expressions()
     }
 
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
-        self.inner.elsewhere()
+    fn remote_scope(&self) -> Option<&dyn RemoteScope> {
+        self.inner.remote_scope()
+    }
+
+    fn unfrozen(&self) -> Option<&dyn Names> {
+        self.inner.unfrozen().or(Some(&*self.inner))
     }
 }
 
@@ -81,7 +85,11 @@ impl Names for Frozen {
         self.inner.expressions()
     }
 
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
-        self.inner.elsewhere()
+    fn remote_scope(&self) -> Option<&dyn RemoteScope> {
+        self.inner.remote_scope()
+    }
+
+    fn unfrozen(&self) -> Option<&dyn Names> {
+        self.inner.unfrozen().or(Some(&*self.inner))
     }
 }

@@ -10,15 +10,16 @@
 //! Touches the outside only through the `Names` and `Expressions` that the caller hands in. The
 //! machine renders with it before a step starts.
 
-mod apart;
 mod chains;
 mod compare;
+mod cost;
 mod data_in;
 mod diff;
 mod engine;
 mod filters;
 mod frozen;
 mod functions;
+mod isolated;
 pub(crate) mod keys;
 mod missing;
 mod moment;
@@ -28,18 +29,17 @@ mod render;
 mod scope;
 mod shell;
 mod unknown_word;
-mod weigh;
 
-pub use apart::{Work, work};
 pub use chains::{NumberComparison, number_comparisons};
 pub use data_in::{data_in, key_values};
 pub use diff::{changes, diff};
 pub(crate) use frozen::{Frozen, Outside, Recorder};
+pub use isolated::{TemplateKind, evaluate_template};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,
     render_value, text,
 };
-pub use scope::{BUILT_IN, Elsewhere, Expressions, MEMORY, MEMORY_ERROR, Names, Scope, World};
+pub use scope::{BUILT_IN, Expressions, MEMORY, MEMORY_ERROR, Names, RemoteScope, Scope, World};
 pub(crate) use shell::legible;
 pub use shell::{Script, VALUE_PREFIX, Verbatim, shell_script};
 pub use unknown_word::{UnknownWord, unknown_word_in, unknown_word_in_condition};

@@ -9,14 +9,14 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, Template};
 use serde_json::Value;
 
-use super::apart::{Work, apart};
 use super::compare::guarded;
+use super::cost::{Cost, estimate_cost, tame};
 use super::engine::{engine, is_function};
+use super::isolated::{TemplateKind, evaluate_isolated};
 use super::missing::undefined;
 use super::not_given::{checked, missing_inputs};
 use super::python_fallback::{Spliced, calls_foreign, calls_now, outside_quotes};
 use super::scope::{Expressions, Scope};
-use super::weigh::{Effort, tame, weigh};
 
 /// The longest text that comes out of a template.
 const LONGEST: usize = 32 << 20;
@@ -89,7 +89,7 @@ pub fn names_in_with(
     if is_plain(template) {
         return Ok(Vec::new());
     }
-    weigh(template, false)?;
+    estimate_cost(template, false)?;
     let missing = BTreeSet::new();
     let template = tame(template, false);
     with_template(engine(false), &template, &missing, expressions, |compiled, spliced| {
@@ -103,7 +103,7 @@ pub fn names_in_condition_with(
     expressions: Option<&dyn Expressions>,
 ) -> Result<Vec<String>, TextError> {
     let expression = condition_of(condition)?;
-    weigh(expression, true)?;
+    estimate_cost(expression, true)?;
     with_expression(engine(false), &tame(expression, true), expressions, |compiled, spliced| {
         with_foreign(sorted(compiled.undeclared_variables(true)), spliced, expressions)
     })?
@@ -217,13 +217,13 @@ fn evaluate(
     expression: &str,
     scope: &Scope,
 ) -> Result<Result<minijinja::Value, TextError>, TextError> {
-    match weigh(expression, true) {
-        Ok(Effort::Little) => return evaluate_here(expression, scope),
+    match estimate_cost(expression, true) {
+        Ok(Cost::Low) => return evaluate_here(expression, scope),
         // A syntax error is reported for the template as a whole.
-        Ok(Effort::Much) => names_in_condition_with(expression, scope.world.names.expressions())?,
+        Ok(Cost::High) => names_in_condition_with(expression, scope.world.names.expressions())?,
         Err(error) => return Ok(Err(error)),
     };
-    match apart::<Value>(Work::Expression, expression, scope) {
+    match evaluate_isolated::<Value>(TemplateKind::Expression, expression, scope) {
         Ok(None) => evaluate_here(expression, scope),
         Ok(Some(value)) => Ok(Ok(Serde(value).into())),
         Err(error) => Ok(Err(error)),
@@ -279,7 +279,7 @@ pub fn holds(condition: &str, scope: &Scope) -> Result<bool, TextError> {
 }
 
 fn render_text(template: &str, scope: &Scope) -> Result<String, TextError> {
-    match apart(Work::Text, template, scope)? {
+    match evaluate_isolated(TemplateKind::Text, template, scope)? {
         Some(text) => Ok(text),
         None => render_text_here(template, scope),
     }
@@ -347,7 +347,7 @@ fn explain(error: &Error, scope: Option<&Scope>, used: &[String]) -> TextError {
         return carried.clone();
     }
     if let (ErrorKind::UndefinedError, Some(scope)) = (error.kind(), scope) {
-        if scope.world.names.elsewhere().is_some() {
+        if scope.world.names.remote_scope().is_some() {
             return TextError {
                 code: ErrorCode::Undefined,
                 ..TextError::new("a name is not defined")

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::journal::StepRecord;
 use crate::secrets::{Secrets, is_secret};
 
-use super::apart::Work;
+use super::isolated::TemplateKind;
 use super::render::TextError;
 
 /// Names that every template knows; steps and inputs may not take them.
@@ -38,14 +38,19 @@ pub trait Names: Send + Sync {
         None
     }
 
+    /// The names as they are now, where some stand for what they stood for.
+    fn unfrozen(&self) -> Option<&dyn Names> {
+        None
+    }
+
     /// Who knows all names, if a scope itself knows none.
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+    fn remote_scope(&self) -> Option<&dyn RemoteScope> {
         None
     }
 }
 
 /// A scope that is held by someone else.
-pub trait Elsewhere: Send + Sync {
+pub trait RemoteScope: Send + Sync {
     /// The value of a name.
     fn value(&self, name: &str) -> Option<Value>;
 
@@ -61,11 +66,11 @@ pub trait Expressions: Send + Sync {
     /// The value of an expression.
     fn evaluate(&self, source: &str, scope: &Scope) -> Result<Value, TextError>;
 
-    /// Does [`work`](super::work) where it can be stopped, if there is such a
+    /// Does [`evaluate_template`](super::evaluate_template) where it can be stopped, if there is such a
     /// place.
-    fn apart(
+    fn evaluate_isolated(
         &self,
-        _work: Work,
+        _kind: TemplateKind,
         _template: &str,
         _scope: &Scope,
     ) -> Option<Result<Value, TextError>> {
@@ -115,8 +120,8 @@ impl Scope {
 
     /// The names that this run gave: locals, then results of earlier steps.
     pub fn names_in_scope(&self) -> Vec<String> {
-        if let Some(elsewhere) = self.world.names.elsewhere() {
-            return elsewhere.names();
+        if let Some(remote) = self.world.names.remote_scope() {
+            return remote.names();
         }
         let outputs = self.outputs.keys().filter(|name| !self.locals.contains_key(*name));
         self.locals.keys().chain(outputs).cloned().collect()
@@ -126,8 +131,8 @@ impl Scope {
     /// secret that nobody gave again after a restart has none. The environment
     /// has no value as a whole: ask [`Names::env`] for one variable.
     pub fn value(&self, name: &str) -> Option<Value> {
-        if let Some(elsewhere) = self.elsewhere(name) {
-            return elsewhere.value(name);
+        if let Some(remote) = self.remote_scope(name) {
+            return remote.value(name);
         }
         match name {
             "inputs" => {
@@ -152,9 +157,9 @@ impl Scope {
     }
 
     /// Who knows this name, if it is not the scope itself.
-    fn elsewhere(&self, name: &str) -> Option<&dyn Elsewhere> {
+    fn remote_scope(&self, name: &str) -> Option<&dyn RemoteScope> {
         let own = name == "env" || self.locals.contains_key(name);
-        self.world.names.elsewhere().filter(|_| !own)
+        self.world.names.remote_scope().filter(|_| !own)
     }
 
     /// Whether a dotted name can be looked up; only its first two parts count.
@@ -210,8 +215,8 @@ impl Scope {
     }
 
     fn get(&self, name: &str) -> Option<minijinja::Value> {
-        if let Some(elsewhere) = self.elsewhere(name) {
-            let known = elsewhere.value(name).map(|value| Serde(value).into());
+        if let Some(remote) = self.remote_scope(name) {
+            let known = remote.value(name).map(|value| Serde(value).into());
             return known.or_else(|| self.work_memory(name));
         }
         match name {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use minijinja::ErrorKind;
 
+use super::cost::{estimate_cost, tame};
 use super::engine::engine;
 use super::python_fallback::expressions_in;
 use super::render::{TextError, condition_of, is_plain, with_expression, with_template};
 use super::scope::Expressions;
-use super::weigh::{tame, weigh};
 
 /// A filter or a test that there is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn unknown_word_in(
         return Ok(None);
     }
     // What is not Jinja is taken out before.
-    weigh(template, false)?;
+    estimate_cost(template, false)?;
     let missing = BTreeSet::new();
     let template = tame(template, false);
     with_template(engine(false), &template, &missing, expressions, |_, spliced| {
@@ -42,7 +42,7 @@ pub fn unknown_word_in_condition(
     expressions: Option<&dyn Expressions>,
 ) -> Result<Option<UnknownWord>, TextError> {
     let expression = condition_of(condition)?;
-    weigh(expression, true)?;
+    estimate_cost(expression, true)?;
     with_expression(engine(false), &tame(expression, true), expressions, |_, spliced| {
         unknown(&spliced.text)
     })

@@ -8,7 +8,7 @@ use aye_core::fix::{Act, KnownFix};
 use aye_core::input::{End, Finished, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Refusal, Start};
-use aye_core::nested::Again;
+use aye_core::nested::ChildRetry;
 use aye_core::question::{Answer, Channel, Edits, Origin};
 use aye_core::skill::{Action, Ask, By, OnError, Skill, Step};
 use serde_json::{Value, json};
@@ -340,7 +340,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
     for (turn, set) in [(2, None), (3, Some(json!({ "1": "v1" })))] {
         let edits = set.map(edits);
         let answer = Some(Box::new(answer_of("bob", "retry")));
-        let again = Some(Again { turn, edits: edits.clone(), answer: answer.clone() });
+        let again = Some(ChildRetry { turn, edits: edits.clone(), answer: answer.clone() });
         let retry =
             Retry { driver: driver("bob"), epoch: 0, step: None, edits, turn: None, answer };
         run.send(Input::Retry(retry)).unwrap();

@@ -194,6 +194,23 @@ fn what_a_step_discards_is_always_empty() {
     }
 }
 
+/// A warning does not hide an error, and the first wrong name not the second.
+#[test]
+fn every_wrong_name_of_a_text_is_told() {
+    let all = said(&steps(
+        "  - { name: a, shell: make, stdout: discard }\n  - { name: b, command: echo, args: ['{{ a }} {{ yy }} {{ zz.one }} {{ zz.two }}'] }\n",
+    ));
+    let told: Vec<&str> = all.iter().filter_map(|said| said.split(" | ").next()).collect();
+    assert_eq!(
+        told,
+        [
+            "warning always-empty: `a` is always empty",
+            "error unknown-name: `yy` is not defined anywhere",
+            "error unknown-name: `zz` is not defined anywhere",
+        ]
+    );
+}
+
 #[test]
 fn what_a_program_printed_is_no_number() {
     let two = |condition: &str| {

@@ -1,7 +1,8 @@
 //! Keeps secrets out of everything that is shown or stored.
 //!
 //! A secret is looked for in what a terminal shows: escape sequences inside it,
-//! such as a change of colour, do not hide it. They stay behind the stars.
+//! such as a change of colour, do not hide it. They stay behind the stars. Nor do line breaks
+//! in a long one, as in Base64 that is wrapped.
 
 use super::escape::{Invisible, invisible};
 
@@ -12,12 +13,20 @@ const STARS: &[u8] = b"***";
 /// between its letters.
 const BETWEEN: usize = 16 * 1024;
 
+/// From so many bytes on, a secret is found over the ends of lines.
+const LONG: usize = 8;
+/// With so many of its letters at the end of what came so far, the rest of a secret may follow
+/// on the next line. Fewer would hold back the ends of lines that have nothing to hide.
+const TELLING: usize = 3;
+
 /// Replaces byte strings in a stream, also where a chunk border cuts them.
 #[derive(Debug)]
 pub(crate) struct Masker {
     /// Longest first, so that the longest match wins.
     secrets: Vec<Vec<u8>>,
     starts: [bool; 256],
+    /// Those that begin with a byte, by that byte.
+    beginning: Vec<Vec<usize>>,
     /// The end of the last chunk, as far as a secret may begin there.
     held: Vec<u8>,
 }
@@ -26,8 +35,8 @@ pub(crate) struct Masker {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     No,
-    /// So many bytes, with what stands between its letters.
-    Yes(usize),
+    /// So many bytes, with what stands between its letters, and so many ends of lines there.
+    Yes(usize, usize),
     /// Perhaps: the bytes end too early to tell.
     Perhaps,
 }
@@ -42,10 +51,12 @@ impl Masker {
         }
         secrets.sort_by_key(|one| std::cmp::Reverse(one.len()));
         let mut starts = [false; 256];
-        for secret in &secrets {
+        let mut beginning = vec![Vec::new(); 256];
+        for (at, secret) in secrets.iter().enumerate() {
             starts[usize::from(secret[0])] = true;
+            beginning[usize::from(secret[0])].push(at);
         }
-        Some(Self { secrets, starts, held: Vec::new() })
+        Some(Self { secrets, starts, beginning, held: Vec::new() })
     }
 
     /// The part of the stream that is now certain.
@@ -79,9 +90,10 @@ impl Masker {
                     self.held = rest.to_vec();
                     break;
                 }
-                Found::Yes(length) => {
+                Found::Yes(length, lines) => {
                     output.extend_from_slice(STARS);
                     output.extend(sequences(&rest[..length]));
+                    output.extend(std::iter::repeat_n(b'\n', lines));
                     rest = &rest[length..];
                 }
                 Found::No => {
@@ -97,13 +109,14 @@ impl Masker {
     /// whole comes before a shorter one that is.
     fn at(&self, bytes: &[u8], last: bool) -> Found {
         let mut found = Found::No;
-        for secret in &self.secrets {
+        let first = bytes.first().map_or(0, |byte| usize::from(*byte));
+        for secret in self.beginning[first].iter().map(|at| &self.secrets[*at]) {
             match stands(secret, bytes) {
                 Found::Perhaps if !last && bytes.len() <= secret.len() + BETWEEN => {
                     return Found::Perhaps;
                 }
-                yes @ Found::Yes(_) if found == Found::No => found = yes,
-                Found::Perhaps | Found::Yes(_) | Found::No => {}
+                yes @ Found::Yes(..) if found == Found::No => found = yes,
+                Found::Perhaps | Found::Yes(..) | Found::No => {}
             }
         }
         found
@@ -112,9 +125,17 @@ impl Masker {
 
 /// Whether this secret stands at the beginning, whatever is between its letters.
 fn stands(secret: &[u8], bytes: &[u8]) -> Found {
-    let mut at = 0;
+    let (mut at, mut lines) = (0, 0);
     for (index, letter) in secret.iter().enumerate() {
-        while bytes.get(at).is_some_and(|byte| byte != letter) {
+        while let Some(byte) = bytes.get(at).filter(|byte| *byte != letter) {
+            if matches!(byte, b'\n' | b'\r') && index > 0 && secret.len() >= LONG {
+                lines += usize::from(*byte == b'\n');
+                at += 1;
+                if at == bytes.len() && index < TELLING {
+                    return Found::No;
+                }
+                continue;
+            }
             match invisible(&bytes[at..]) {
                 Invisible::Yes(length) if index > 0 => at += length,
                 Invisible::Perhaps if index > 0 => return Found::Perhaps,
@@ -126,7 +147,7 @@ fn stands(secret: &[u8], bytes: &[u8]) -> Found {
         }
         at += 1;
     }
-    Found::Yes(at)
+    Found::Yes(at, lines)
 }
 
 /// The escape sequences in some bytes: colours continue behind a secret.
@@ -183,6 +204,28 @@ mod tests {
                 assert_eq!(masked(&["hunter2"], text, size), shown, "chunks of {size}");
             }
         }
+    }
+
+    #[test]
+    fn ends_of_lines_do_not_hide_a_long_secret() {
+        let text = "a hunter\n2-swo\r\nrdfish b";
+        for size in 1..=text.len() {
+            assert_eq!(masked(&["hunter2-swordfish"], text, size), "a ***\n\n b", "{size}");
+        }
+        // In one piece, wherever the line ends.
+        assert_eq!(masked(&["hunter2-swordfish"], "h\nunter2-swordfish", 99), "***\n");
+        // A short one is not looked for there, and one with lines of its own is found.
+        assert_eq!(masked(&["hunter2"], "hunt\ner2", 99), "hunt\ner2");
+        assert_eq!(masked(&["one line\ntwo lines"], "x one line\ntwo lines y", 3), "x *** y");
+    }
+
+    #[test]
+    fn the_end_of_a_line_is_shown_at_once() {
+        let mut masker = Masker::new(&[b"hunter2-swordfish".to_vec()]).expect("secrets");
+        assert_eq!(masker.push(b"each\n"), b"each\n");
+        assert_eq!(masker.push(b"hu\n"), b"hu\n");
+        assert_eq!(masker.push(b"x hunt\n"), b"x ");
+        assert_eq!(masker.push(b"and more\n"), b"hunt\nand more\n");
     }
 
     #[test]

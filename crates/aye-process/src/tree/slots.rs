@@ -47,13 +47,6 @@ pub fn limit() -> usize {
     table().limit
 }
 
-/// How many children are running or being started now, those
-/// [aside](crate::Spec::aside) not counted.
-#[must_use]
-pub fn in_use() -> usize {
-    table().counted()
-}
-
 /// The variable that carries the token of a step.
 pub(crate) const TOKEN_VARIABLE: &str = "AYE_CHILD";
 

@@ -47,14 +47,12 @@ fn the_eleventh_child_is_refused() {
     let spec = nasty(&["sleep", "60000"]);
     aye_process::slots::set_limit(aye_process::slots::DEFAULT_LIMIT);
     let mut running: Vec<_> = (0..10).map(|_| spawn(spec.clone()).expect("started")).collect();
-    assert_eq!(aye_process::slots::in_use(), 10);
     let error = spawn(spec.clone()).expect_err("refused");
     assert!(matches!(error, SpawnError::TooMany { .. }), "{error:?}");
     assert!(error.to_string().starts_with("too many concurrent processes"), "{error}");
     let mut aside = spec.clone();
     aside.aside = true;
     let _aside = spawn(aside).expect("there is always room aside");
-    assert_eq!(aye_process::slots::in_use(), 10, "it does not count");
     drop(running.pop());
-    let _again = spawn(spec).expect("a slot is free again");
+    let _again = spawn(spec).expect("a slot is free again: the one aside has none");
 }

@@ -4,11 +4,11 @@
 //! only ratios of one run count. `bench/store.sh` runs it.
 
 mod commits;
-mod doorbell;
 mod fill;
 mod opening;
 mod queries;
 mod verifying;
+mod wake;
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -19,20 +19,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments[..] {
         [] => {
             commits::bench()?;
-            doorbell::bench()?;
+            wake::bench()?;
             opening::bench()?;
             verifying::bench()?;
             queries::bench(1_000_000)
         }
         ["commits"] => commits::bench(),
-        ["doorbell"] => doorbell::bench(),
+        ["wake"] => wake::bench(),
         ["opening"] => opening::bench(),
         ["verifying"] => verifying::bench(),
         ["queries"] => queries::bench(1_000_000),
         ["queries", events] => queries::bench(events.parse()?),
-        ["listen", home] => doorbell::listen(home.as_ref()),
+        ["listen", home] => wake::listen(home.as_ref()),
         _ => {
-            Err("usage: store_bench [commits | doorbell | opening | verifying | queries [EVENTS]]"
+            Err("usage: store_bench [commits | wake | opening | verifying | queries [EVENTS]]"
                 .into())
         }
     }

@@ -13,7 +13,7 @@ use crate::prompter::AskedQuestion;
 use crate::settings::PolicySettings;
 
 use super::document::document;
-use super::reply::{AdvisorState, Beside, read};
+use super::reply::{AdvisorState, AskedAdvisor, read};
 
 /// How long one that took too long may continue before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub struct Advisor {
 
 /// An advisor beside one question. Dropping it ends its program at once.
 pub struct Advising {
-    beside: Beside,
+    advisor: AskedAdvisor,
     work: Work,
 }
 
@@ -65,14 +65,14 @@ impl Advising {
         // directory tells nobody about this one, and starts nothing of it.
         let workspace = Path::new(&asked.run?.started.workspace).canonicalize().ok()?;
         workspace.starts_with(advisor.root.canonicalize().ok()?).then(|| Self {
-            beside: Beside { name: advisor.name(), state: AdvisorState::Awaited },
+            advisor: AskedAdvisor { name: advisor.name(), state: AdvisorState::Awaited },
             work: Work::Due(advisor.clone()),
         })
     }
 
     /// What is to be shown.
-    pub fn beside(&self) -> &Beside {
-        &self.beside
+    pub fn advisor(&self) -> &AskedAdvisor {
+        &self.advisor
     }
 
     /// Starts the program if it is due, and takes in what it said.
@@ -89,7 +89,7 @@ impl Advising {
         match aye_process::wait_aside(child, &[], Some(Instant::now() + TURN)) {
             Ok(Happening::Exited(_, exit)) => {
                 let limit = *limit;
-                match understand(&exit, &self.beside.name, asked.question, limit) {
+                match understand(&exit, &self.advisor.name, asked.question, limit) {
                     Ok(advice) => {
                         self.conclude(AdvisorState::Over);
                         return Some(advice);
@@ -115,7 +115,7 @@ impl Advising {
 
     /// The question is answered: nobody waits any more.
     pub fn end(&mut self) {
-        if self.beside.state == AdvisorState::Awaited {
+        if self.advisor.state == AdvisorState::Awaited {
             self.conclude(AdvisorState::Over);
         }
     }
@@ -135,7 +135,7 @@ impl Advising {
     }
 
     fn conclude(&mut self, state: AdvisorState) {
-        self.beside.state = state;
+        self.advisor.state = state;
         self.work = Work::Over;
     }
 }

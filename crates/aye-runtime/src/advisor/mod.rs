@@ -15,4 +15,4 @@ mod reply;
 pub use advising::Advising;
 pub use advising::Advisor;
 pub use document::{BUDGET, document, tell};
-pub use reply::{AdvisorState, Beside, read};
+pub use reply::{AdvisorState, AskedAdvisor, read};

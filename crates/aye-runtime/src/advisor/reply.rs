@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// An advisor beside a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beside {
+pub struct AskedAdvisor {
     /// What it is called.
     pub name: String,
     /// How it stands.

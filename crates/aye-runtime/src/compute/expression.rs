@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use aye_core::error_code::ErrorCode;
-use aye_core::text::{Expressions, MEMORY, MEMORY_ERROR, Scope, TextError, Work};
+use aye_core::text::{Expressions, MEMORY, MEMORY_ERROR, Scope, TemplateKind, TextError};
 use ruff_python_parser::Mode;
 use serde_json::{Map, Value, json};
 
@@ -64,13 +64,18 @@ impl Expressions for PythonExpressions {
         })
     }
 
-    fn apart(&self, work: Work, template: &str, scope: &Scope) -> Option<Result<Value, TextError>> {
+    fn evaluate_isolated(
+        &self,
+        kind: TemplateKind,
+        template: &str,
+        scope: &Scope,
+    ) -> Option<Result<Value, TextError>> {
         if worker::is_inside() {
             return None;
         }
         let template = template.to_owned();
         let (now, lenient) = (scope.world.now, scope.lenient);
-        let job = Job::Template { work, template, limits: limits(), now, lenient };
+        let job = Job::Template { kind, template, limits: limits(), now, lenient };
         let (block, set, host) = (Block::default(), BTreeMap::new(), &mut Quiet::default());
         let mut context =
             Context { scope, block: &block, host, set: &set, line: String::new(), ended: false };

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::engine::{Answer, Answers, Engine as _, Fault};
 use super::monty::Monty;
-use super::wire::{self, Job, LONGEST, OVERTIME, Reply, Said};
+use super::wire::{self, Job, LONGEST, OVERTIME, Reply, WorkerMessage};
 use super::worker::{self, WORD};
 
 /// How often cancelling is looked at.
@@ -167,7 +167,7 @@ impl Worker {
             };
             left = left.saturating_sub(since.elapsed());
             heard = true;
-            if let Said::Done(result) = said {
+            if let WorkerMessage::Done(result) = said {
                 return Ok(result);
             }
             let Some(answers) = answers else {
@@ -178,20 +178,20 @@ impl Worker {
                 )));
             };
             let reply = match said {
-                Said::Done(result) => return Ok(result),
-                Said::Print(text) => {
+                WorkerMessage::Done(result) => return Ok(result),
+                WorkerMessage::Print(text) => {
                     answers.print(&text);
                     next.clear();
                     continue;
                 }
-                Said::Name(name) => Reply::Name(answers.name(&name)),
-                Said::Value(name) => Reply::Name(answers.value(&name).map(Answer::Value)),
-                Said::Names => Reply::Names(answers.names()),
-                Said::Call { object, function, args, named } => {
+                WorkerMessage::Name(name) => Reply::Name(answers.name(&name)),
+                WorkerMessage::Value(name) => Reply::Name(answers.value(&name).map(Answer::Value)),
+                WorkerMessage::Names => Reply::Names(answers.names()),
+                WorkerMessage::Call { object, function, args, named } => {
                     Reply::Call(answers.call(object.as_deref(), &function, args, named))
                 }
-                Said::File(call) => Reply::File(answers.file(call)),
-                Said::Env(name) => Reply::Env(answers.env(&name)),
+                WorkerMessage::File(call) => Reply::File(answers.file(call)),
+                WorkerMessage::Env(name) => Reply::Env(answers.env(&name)),
             };
             next = wire::frame(&reply)?;
         }
@@ -217,7 +217,7 @@ impl Worker {
         Ok(())
     }
 
-    fn hear(&mut self, deadline: Instant, cancelled: &AtomicBool) -> Result<Said, Lost> {
+    fn hear(&mut self, deadline: Instant, cancelled: &AtomicBool) -> Result<WorkerMessage, Lost> {
         let mut chunk = vec![0; 64 << 10];
         loop {
             if let Some(length) = wire::length(&self.read) {

@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use aye_core::text::Work;
+use aye_core::text::TemplateKind;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,14 @@ pub(super) enum Job {
     /// Run a program.
     Run { program: String, limits: Limits, now: i64 },
     /// Evaluate a template.
-    Template { work: Work, template: String, limits: Limits, now: Timestamp, lenient: bool },
+    Template {
+        #[serde(rename = "work")]
+        kind: TemplateKind,
+        template: String,
+        limits: Limits,
+        now: Timestamp,
+        lenient: bool,
+    },
 }
 
 impl Job {
@@ -41,7 +48,7 @@ impl Job {
 
 /// What a worker says.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Said {
+pub(super) enum WorkerMessage {
     /// Text was printed. Everything else but the end waits for a [`Reply`].
     Print(String),
     /// A name was looked up.

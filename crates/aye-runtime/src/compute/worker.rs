@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aye_core::text::{self, Elsewhere, Expressions, Names, Scope, World};
+use aye_core::text::{self, Expressions, Names, RemoteScope, Scope, World};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use super::engine::{Answer, Answers, Engine as _, Raised};
 use super::expression::PythonExpressions;
 use super::files::{FileAnswer, FileCall};
 use super::monty::Monty;
-use super::wire::{self, Job, Reply, Said};
+use super::wire::{self, Job, Reply, WorkerMessage};
 
 /// The word that makes Aye a worker.
 pub const WORD: &str = "compute-worker";
@@ -87,7 +87,7 @@ fn serve() -> io::Result<()> {
     let result = match job {
         Job::Check { program, .. } => Monty.check(&program).map(|()| Value::Null),
         Job::Run { program, now, .. } => Monty.run(&program, &limits, &mut Asking { now }),
-        Job::Template { work, template, now, lenient, .. } => {
+        Job::Template { kind, template, now, lenient, .. } => {
             let scope = Scope {
                 world: World { now, names: Arc::new(Asking { now: now.as_microsecond() }) },
                 inputs: Arc::default(),
@@ -99,11 +99,11 @@ fn serve() -> io::Result<()> {
                 skill: Arc::default(),
                 lenient,
             };
-            Ok(text::work(work, &template, &scope))
+            Ok(text::evaluate_template(kind, &template, &scope))
         }
     };
     BUSY.store(false, Ordering::Relaxed);
-    wire::write(&mut io::stdout(), &Said::Done(result))
+    wire::write(&mut io::stdout(), &WorkerMessage::Done(result))
 }
 
 /// Limits of the system, for what the interpreter does not notice itself.
@@ -136,7 +136,7 @@ struct Asking {
     now: i64,
 }
 
-fn ask(question: &Said) -> Option<Reply> {
+fn ask(question: &WorkerMessage) -> Option<Reply> {
     wire::write(&mut io::stdout(), question).ok()?;
     wire::read(&mut io::stdin()).ok()
 }
@@ -146,13 +146,13 @@ fn gone<T>() -> Result<T, Raised> {
 }
 
 fn env(name: &str) -> Option<String> {
-    match ask(&Said::Env(name.to_owned())) {
+    match ask(&WorkerMessage::Env(name.to_owned())) {
         Some(Reply::Env(value)) => value,
         _ => None,
     }
 }
 
-fn name(question: &Said) -> Option<Answer> {
+fn name(question: &WorkerMessage) -> Option<Answer> {
     match ask(question) {
         Some(Reply::Name(answer)) => answer,
         _ => None,
@@ -160,14 +160,14 @@ fn name(question: &Said) -> Option<Answer> {
 }
 
 fn value(wanted: &str) -> Option<Value> {
-    match name(&Said::Value(wanted.to_owned())) {
+    match name(&WorkerMessage::Value(wanted.to_owned())) {
         Some(Answer::Value(value)) => Some(value),
         _ => None,
     }
 }
 
 fn names() -> Vec<String> {
-    match ask(&Said::Names) {
+    match ask(&WorkerMessage::Names) {
         Some(Reply::Names(names)) => names,
         _ => Vec::new(),
     }
@@ -175,7 +175,7 @@ fn names() -> Vec<String> {
 
 impl Answers for Asking {
     fn name(&mut self, wanted: &str) -> Option<Answer> {
-        name(&Said::Name(wanted.to_owned()))
+        name(&WorkerMessage::Name(wanted.to_owned()))
     }
 
     fn value(&self, wanted: &str) -> Option<Value> {
@@ -198,14 +198,14 @@ impl Answers for Asking {
         named: Map<String, Value>,
     ) -> Result<Value, Raised> {
         let (object, function) = (object.map(str::to_owned), function.to_owned());
-        match ask(&Said::Call { object, function, args, named }) {
+        match ask(&WorkerMessage::Call { object, function, args, named }) {
             Some(Reply::Call(result)) => result,
             _ => gone(),
         }
     }
 
     fn file(&mut self, call: FileCall) -> Result<FileAnswer, Raised> {
-        match ask(&Said::File(call)) {
+        match ask(&WorkerMessage::File(call)) {
             Some(Reply::File(result)) => result,
             _ => gone(),
         }
@@ -221,7 +221,7 @@ impl Answers for Asking {
 
     fn print(&mut self, text: &str) {
         // Nobody listens any more: nothing to tell.
-        let _ = wire::write(&mut io::stdout(), &Said::Print(text.to_owned()));
+        let _ = wire::write(&mut io::stdout(), &WorkerMessage::Print(text.to_owned()));
     }
 }
 
@@ -238,12 +238,12 @@ impl Names for Asking {
         Some(&PythonExpressions)
     }
 
-    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+    fn remote_scope(&self) -> Option<&dyn RemoteScope> {
         Some(self)
     }
 }
 
-impl Elsewhere for Asking {
+impl RemoteScope for Asking {
     fn value(&self, wanted: &str) -> Option<Value> {
         value(wanted)
     }

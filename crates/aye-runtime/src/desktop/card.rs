@@ -71,7 +71,7 @@ impl Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     /// The skill's own words.
-    Said(Vec<String>),
+    Message(Vec<String>),
     /// What is run or used, under a heading of ours.
     Code(&'static str, Vec<String>),
     /// What stands out.
@@ -83,14 +83,14 @@ pub(super) enum Part {
 impl Part {
     fn lines(&self) -> &[String] {
         match self {
-            Self::Said(lines) | Self::Code(_, lines) => lines,
+            Self::Message(lines) | Self::Code(_, lines) => lines,
             Self::Warning(lines) | Self::Note(lines) => lines,
         }
     }
 
     fn lines_mut(&mut self) -> &mut Vec<String> {
         match self {
-            Self::Said(lines) | Self::Code(_, lines) => lines,
+            Self::Message(lines) | Self::Code(_, lines) => lines,
             Self::Warning(lines) | Self::Note(lines) => lines,
         }
     }
@@ -102,7 +102,7 @@ impl Card {
         let question = asked.question;
         let place = asked.run.map(|run| place(run, &question.step));
         let title = question.own_title().or(place.as_deref());
-        let mut parts = vec![Part::Said(wrap(&question.message, COLUMNS))];
+        let mut parts = vec![Part::Message(wrap(&question.message, COLUMNS))];
         parts.extend(changed(question));
         if let Some(follows) = &question.follows {
             let heading = match question.purpose {
@@ -185,7 +185,7 @@ impl Card {
         blocks.extend(self.parts.iter().map(|part| {
             let text = part.lines().join("\n");
             match part {
-                Part::Said(_) => escape_markup(&text),
+                Part::Message(_) => escape_markup(&text),
                 Part::Code(heading, _) => {
                     format!("<b>{heading}</b>\n<tt>{}</tt>", escape_markup(&text))
                 }
@@ -221,7 +221,7 @@ impl Card {
         }
         for part in &self.parts {
             block(match part {
-                Part::Said(said) => lines(said),
+                Part::Message(said) => lines(said),
                 Part::Code(heading, code) => {
                     let code = lines(code).replace(' ', "&nbsp;");
                     format!("<b>{heading}</b><br/><tt>{code}</tt>")
@@ -251,7 +251,7 @@ impl Card {
                 lines.iter().map(|line| format!("│ {line}")).collect::<Vec<_>>().join("\n")
             };
             match part {
-                Part::Said(lines) => bar(lines),
+                Part::Message(lines) => bar(lines),
                 Part::Code(heading, lines) => format!("{heading}\n{}", bar(lines)),
                 Part::Warning(lines) | Part::Note(lines) => lines.join("\n"),
             }

@@ -118,7 +118,7 @@ fn agreed_text(asked: &AskedQuestion<'_>, card: &Card, rows: &[Row]) -> (String,
     let mut is_exact = true;
     for part in &card.parts {
         match part {
-            Part::Said(lines) | Part::Warning(lines) => blocks.push(lines.join(" ")),
+            Part::Message(lines) | Part::Warning(lines) => blocks.push(lines.join(" ")),
             // Nobody agrees to that.
             Part::Code(ADVICE, _) => {}
             Part::Code(heading, lines) => {
@@ -146,7 +146,7 @@ fn agreed_text(asked: &AskedQuestion<'_>, card: &Card, rows: &[Row]) -> (String,
 fn advice(card: &Card) -> Option<String> {
     let last = card.parts.iter().rev().find_map(|part| match part {
         Part::Code(ADVICE, lines) => Some(lines),
-        Part::Code(..) | Part::Said(_) | Part::Warning(_) | Part::Note(_) => None,
+        Part::Code(..) | Part::Message(_) | Part::Warning(_) | Part::Note(_) => None,
     })?;
     let text = cut(&last.join("\n"), LONGEST);
     Some(barred(ADVICE, &text.lines().map(str::to_owned).collect::<Vec<_>>()))

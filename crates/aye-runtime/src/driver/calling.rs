@@ -90,7 +90,7 @@ impl Driver<'_> {
         let since = Instant::now();
         self.mail.start_waiting(since);
         self.lane_mut(id).work = Work::Tool { execution, since, call: number };
-        // What fails before there is a worker rings no bell.
+        // What fails before there is a worker wakes nobody.
         self.tool_events()
     }
 

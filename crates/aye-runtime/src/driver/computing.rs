@@ -105,7 +105,7 @@ impl Computing {
     fn next(&mut self) -> Option<Computed> {
         let channel = self.channel.as_ref()?;
         let mut byte = [0_u8; 64];
-        // Only a bell: nothing to read is not news.
+        // Only a wake-up: nothing to read is not news.
         let _ = rustix::io::read(&channel.read, &mut byte);
         let computed = channel.receive.try_recv().ok()?;
         self.running -= 1;
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_that_rings_twice_is_read_once_and_nothing_is_lost() {
+    fn two_wake_ups_are_read_once_and_nothing_is_lost() {
         let mut computing = Computing::default();
         for execution in 1..=3 {
             computing.begin().expect("begun").report(computed(execution));

@@ -12,7 +12,7 @@ use super::lane::{LaneId, ROOT, Work};
 
 impl Driver<'_> {
     /// Takes the name of a lane's run, or says which run has it. It is tried
-    /// again when the mailbox is read: the end of the other run rings for that.
+    /// again when the mailbox is read: the end of the other run wakes us for that.
     pub(super) fn acquire(&mut self, id: LaneId) -> Result<(), Error> {
         let lane = self.lane_mut(id);
         if std::mem::replace(&mut lane.name_refused, true) {

@@ -26,7 +26,7 @@ use crate::store::{Lease, RequestId, Store};
 use crate::tools::Tools;
 
 use super::calls::Calls;
-use super::child::Skills;
+use super::child_run::Skills;
 use super::computing::Computing;
 use super::lane::{Lane, LaneId, ROOT, Work};
 use super::lanes::Lanes;
@@ -35,7 +35,7 @@ use super::logs::{Compressor, Logs};
 use super::mail::Mail;
 use super::outcome::Outcome;
 use super::pending_lessons::PendingLessons;
-use super::presence::Said;
+use super::presence::ReportedPresence;
 use super::processes::Processes;
 use super::questions::Questions;
 use super::remember::RememberedAnswer;
@@ -91,7 +91,7 @@ pub struct Driver<'a> {
     /// Open questions, and who asks them.
     pub(super) questions: Questions<'a>,
     /// What others were told of where they are shown.
-    pub(super) said: Said,
+    pub(super) reported_presence: ReportedPresence,
     /// What memory learns from once it is over.
     pub(super) lessons: PendingLessons,
     /// When requests are looked for.
@@ -169,7 +169,7 @@ impl<'a> Driver<'a> {
             computing: Computing::default(),
             calls: Calls::default(),
             questions,
-            said: Said::default(),
+            reported_presence: ReportedPresence::default(),
             lessons: PendingLessons::default(),
             mail: Mail::new(Instant::now()),
             secrets,

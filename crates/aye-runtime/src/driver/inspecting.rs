@@ -1,5 +1,6 @@
 //! Looking at what decides what comes next.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,6 +20,10 @@ use super::lane::LaneId;
 
 /// How many skills inside each other are looked at.
 const DEEPEST: u32 = 8;
+/// How many skills are looked at because one of them runs another.
+const MOST_SKILLS: usize = 100;
+/// How many names stand in a note.
+const MOST_NAMES: usize = 5;
 
 impl Driver<'_> {
     /// Looks at what a lane wants to have looked at, and tells it.
@@ -95,13 +100,71 @@ impl Driver<'_> {
                 let secret = flow.skill.inputs.iter().filter(|one| one.kind == InputType::Secret);
                 let secret =
                     secret.map(|one| Fact::new(FactKind::SecretInput, Some(&one.name), ""));
-                let note = format!("skills, programs and scripts that `{wanted}` starts");
+                let note = format!("skills, tools, programs and scripts that `{wanted}` starts");
                 let fact = Fact::new(FactKind::Skill, None, &source.file);
                 let facts = [fact.with_digest(source.digest)];
                 let note = Fact::new(FactKind::NotCovered, None, &note);
                 let destroys = self.may_destroy(&flow, &source.file, &marked, DEEPEST);
                 let destroys = destroys.then(|| Fact::new(FactKind::Destructive, None, ""));
-                facts.into_iter().chain(secret).chain([note]).chain(destroys).collect()
+                let outside = self.outside_of(&wanted, &flow, &source.file);
+                let environment = flow.skill.environment.as_ref().map(|name| {
+                    let input = flow.skill.inputs.iter().find(|one| *one.name == **name);
+                    let default = input.and_then(|input| input.default.as_ref());
+                    let default = default.map(|value| match value.as_str() {
+                        Some(text) => text.to_owned(),
+                        None => value.to_string(),
+                    });
+                    Fact::new(FactKind::Environment, Some(name), &default.unwrap_or_default())
+                });
+                let facts = facts.into_iter().chain(secret).chain([note]).chain(destroys);
+                facts.chain(outside).chain(environment).collect()
+            }
+        }
+    }
+
+    /// That a skill, or one that it runs, reads names of the outside: what they stand for is
+    /// looked up when it runs, and not covered.
+    fn outside_of(&self, wanted: &str, flow: &Flow, file: &str) -> Option<Fact> {
+        let mut outside = BTreeSet::new();
+        self.names_outside(flow, file, &mut outside, &mut BTreeSet::new());
+        if outside.is_empty() {
+            return None;
+        }
+        let shown: Vec<&str> = outside.iter().take(MOST_NAMES).map(String::as_str).collect();
+        let more = match outside.len().saturating_sub(MOST_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let note = format!("what `{wanted}` reads from outside: {}{more}", shown.join(", "));
+        Some(Fact::new(FactKind::Uncertain, None, &note))
+    }
+
+    fn names_outside(
+        &self,
+        flow: &Flow,
+        file: &str,
+        outside: &mut BTreeSet<String>,
+        seen: &mut BTreeSet<String>,
+    ) {
+        if !seen.insert(file.to_owned()) {
+            return;
+        }
+        let reads = flow.outside_reads();
+        let unknown = reads.unknown.into_iter().filter(|name| *name != "steps");
+        let names = reads.names.into_iter().chain(unknown.map(str::to_owned));
+        outside.extend(names.map(|name| format!("`{name}`")));
+        for called in flow.called_skills() {
+            let found = self.parts.skills.load(called, Path::new(file), Reach::AnyFile);
+            match found.ok().filter(|_| seen.len() < MOST_SKILLS) {
+                Some((inner, source)) => {
+                    // Its inputs are known only when it runs.
+                    if inner.skill.environment.is_some() {
+                        outside.insert(format!("the environment of `{called}`"));
+                    }
+                    self.names_outside(&inner, &source.file, outside, seen);
+                }
+                // What cannot be looked at may read anything.
+                None => drop(outside.insert(format!("the skill `{called}`"))),
             }
         }
     }

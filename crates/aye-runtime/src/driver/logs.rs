@@ -35,7 +35,7 @@ impl Driver<'_> {
     }
 }
 
-/// Compresses logs of earlier runs beside a run, with the least priority. Ends when it is
+/// Compresses logs of earlier runs beside a run, while the processor is idle. Ends when it is
 /// dropped: what it has not finished stays as it was.
 #[derive(Debug)]
 pub(super) struct Compressor {
@@ -52,9 +52,7 @@ impl Compressor {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let work = move || {
-            // On Linux this is about this thread alone.
-            #[cfg(target_os = "linux")]
-            let _ = rustix::process::nice(19);
+            aye_process::only_when_idle();
             logs.compress(None, u64::MAX, &told);
         };
         // Without a thread the files stay as they are.

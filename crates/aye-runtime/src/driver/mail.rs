@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use crate::store::{Listener, StoreError};
 
-/// How often the mailbox is looked at without having been rung for.
+/// How often the mailbox is looked at without a wake-up.
 const SLOW_POLL: Duration = Duration::from_secs(1);
 /// A step this short is over before anyone could want to stop it; listening
-/// for the bell starts later and costs such steps nothing.
+/// for wake-ups starts later and costs such steps nothing.
 const QUICK: Duration = Duration::from_millis(30);
 
-/// The bell, and when the mailbox was read.
+/// The listener, and when the mailbox was read.
 pub(super) struct Mail {
-    bell: Option<Listener>,
+    listener: Option<Listener>,
     read_at: Instant,
     /// Since when something is waited for.
     waiting_since: Instant,
@@ -20,7 +20,7 @@ pub(super) struct Mail {
 
 impl Mail {
     pub(super) fn new(now: Instant) -> Self {
-        Self { bell: None, read_at: now, waiting_since: now }
+        Self { listener: None, read_at: now, waiting_since: now }
     }
 
     /// Something is waited for from now on.
@@ -28,25 +28,25 @@ impl Mail {
         self.waiting_since = now;
     }
 
-    /// Whether the bell is listened for.
+    /// Whether wake-ups are listened for.
     pub(super) fn is_listening(&self) -> bool {
-        self.bell.is_some()
+        self.listener.is_some()
     }
 
-    /// Listens for this bell.
-    pub(super) fn listen(&mut self, bell: Listener) {
-        self.bell = Some(bell);
+    /// Listens with this.
+    pub(super) fn listen(&mut self, listener: Listener) {
+        self.listener = Some(listener);
     }
 
-    /// The bell that is listened for.
-    pub(super) fn bell(&self) -> Option<&Listener> {
-        self.bell.as_ref()
+    /// What listens.
+    pub(super) fn listener(&self) -> Option<&Listener> {
+        self.listener.as_ref()
     }
 
     /// The mailbox is about to be read.
     pub(super) fn reading(&mut self, now: Instant) -> Result<(), StoreError> {
-        if let Some(bell) = &mut self.bell {
-            bell.drain()?;
+        if let Some(listener) = &mut self.listener {
+            listener.drain()?;
         }
         self.read_at = now;
         Ok(())
@@ -54,7 +54,7 @@ impl Mail {
 
     /// What is waited for is not over at once: it is time to listen.
     pub(super) fn should_listen(&self, now: Instant) -> bool {
-        self.bell.is_none() && now.duration_since(self.waiting_since) >= QUICK
+        self.listener.is_none() && now.duration_since(self.waiting_since) >= QUICK
     }
 
     /// Whether the mailbox was read so long ago that something may wait.
@@ -62,14 +62,14 @@ impl Mail {
         now.duration_since(self.read_at) > QUICK
     }
 
-    /// Whether it is time to read the mailbox although nobody rang.
+    /// Whether it is time to read the mailbox although nothing woke us.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
         now.duration_since(self.read_at) >= SLOW_POLL
     }
 
     /// When the mailbox needs another look at the latest.
     pub(super) fn look_at(&self) -> Instant {
-        match self.bell {
+        match self.listener {
             None => self.waiting_since + QUICK,
             Some(_) => self.read_at + SLOW_POLL,
         }
@@ -98,7 +98,7 @@ mod tests {
         mail.listen(
             MemoryStore::new(std::path::Path::new("/nowhere"))
                 .listen_for_requests(&aye_core::id::RunId::from_random(1))
-                .expect("a bell"),
+                .expect("a listener"),
         );
         assert!(!mail.should_listen(start + SLOW_POLL));
         assert!(mail.is_stale(start + 2 * QUICK) && !mail.is_overdue(start + 2 * QUICK));

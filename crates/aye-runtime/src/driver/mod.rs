@@ -39,7 +39,7 @@
 mod ask;
 mod calling;
 mod calls;
-mod child;
+mod child_run;
 mod computing;
 mod concurrency;
 mod drive;
@@ -61,7 +61,7 @@ mod questions;
 mod remember;
 mod requests;
 mod resting;
-mod results;
+mod result_limits;
 #[cfg(test)]
 mod sample;
 mod server_questions;
@@ -71,8 +71,8 @@ mod warnings;
 mod work;
 mod work_memory;
 
-pub use child::Skills;
-pub use child::{restore_inside, scope_of};
+pub use child_run::Skills;
+pub use child_run::{restore_inside, scope_of};
 pub use drive::{Driven, Driver, Parts};
 pub use known::{error_of, known_lines, sentence, tool_of};
 pub use outcome::Outcome;

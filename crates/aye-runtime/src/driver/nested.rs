@@ -6,14 +6,14 @@ use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
 use aye_core::journal::Phase;
-use aye_core::nested::{Again, Child, Nested};
+use aye_core::nested::{Child, ChildRetry, Nested};
 use aye_core::question::Purpose;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
 
-use super::child::Begun;
+use super::child_run::ChildStart;
 use super::drive::Driver;
 use super::lane::{LaneId, Work};
 
@@ -32,7 +32,7 @@ pub(super) struct NextRun {
     pub(super) index: usize,
     pub(super) child: Child,
     pub(super) deadline: Option<Timestamp>,
-    pub(super) again: Option<Again>,
+    pub(super) again: Option<ChildRetry>,
     /// A lane that runs the same steps.
     pub(super) sibling: Option<LaneId>,
 }
@@ -133,8 +133,8 @@ impl Driver<'_> {
             let begun = self.open_child(id, index, child, deadline, again, flow)?;
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             match begun {
-                Begun::Going(lane) => inside.begun(lane),
-                Begun::Refused(why) => inside.refused(index, label, why),
+                ChildStart::Started(lane) => inside.begun(lane),
+                ChildStart::Refused(why) => inside.refused(index, label, why),
             }
         }
         self.close_inside(id)
@@ -276,8 +276,8 @@ impl Driver<'_> {
             let begun = self.open_child(id, index, child, deadline, again, None)?;
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             match begun {
-                Begun::Going(lane) => inside.begun(lane),
-                Begun::Refused(why) => inside.refused(index, label, why),
+                ChildStart::Started(lane) => inside.begun(lane),
+                ChildStart::Refused(why) => inside.refused(index, label, why),
             }
         }
         self.stop_inside(id)

@@ -11,12 +11,12 @@ use super::lane::ROOT;
 
 /// What was said last, and when.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ReportedPresence {
     shown: Vec<Showing>,
     at: Option<Timestamp>,
 }
 
-impl Said {
+impl ReportedPresence {
     /// Whether it is time to say this.
     fn is_due(&self, shown: &[Showing], now: Timestamp) -> bool {
         let is_old = self.at.is_none_or(|at| now.duration_since(at) >= REFRESH);
@@ -33,14 +33,14 @@ impl Driver<'_> {
         let shown: Vec<Showing> = shown
             .map(|(question, kind)| Showing { question, kind, client: user.clone() })
             .collect();
-        if self.said.is_due(&shown, now) {
+        if self.reported_presence.is_due(&shown, now) {
             self.tell_others(shown, now);
         }
     }
 
     /// Nothing is shown here any more.
     pub(super) fn say_that_nothing_is_shown(&mut self) {
-        if !self.said.shown.is_empty() {
+        if !self.reported_presence.shown.is_empty() {
             self.tell_others(Vec::new(), self.parts.clock.now());
         }
     }
@@ -49,7 +49,7 @@ impl Driver<'_> {
         let process = process(&self.lane(ROOT).machine.state().run);
         // No run stops because others are not told.
         let _ = self.parts.store.shows(&process, &shown, now);
-        self.said = Said { shown, at: Some(now) };
+        self.reported_presence = ReportedPresence { shown, at: Some(now) };
     }
 
     /// Whether someone could see a question, here or elsewhere, when its time ran out.

@@ -13,7 +13,7 @@ use super::drive::Driver;
 use super::lane::{Lane, LaneId, ROOT};
 
 impl Driver<'_> {
-    /// Starts to listen for the bell; what was rung before is read at once.
+    /// Starts to listen for requests; those sent before are read at once.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
         if !self.mail.is_listening() {
             let run = self.lane(ROOT).machine.state().run.clone();
@@ -40,8 +40,14 @@ impl Driver<'_> {
                     continue;
                 }
             };
-            let cancels = matches!(request, Request::Cancel { .. });
-            self.lane_mut(id).cancels += u32::from(cancels);
+            if let Request::Cancel { .. } = request {
+                if self.lane(id).machine.state().is_ending_since(pending.at) {
+                    let taken = [(pending.id, Verdict::Accepted)];
+                    self.parts.store.append(&self.parts.lease, &[], &taken)?;
+                    continue;
+                }
+                self.lane_mut(id).cancels += 1;
+            }
             self.apply(id, Input::Request(request), Some(pending.id))?;
             self.wake_up(id)?;
         }

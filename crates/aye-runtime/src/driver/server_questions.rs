@@ -17,7 +17,7 @@ use crate::store::{Lease, Store};
 use crate::tools::Reply;
 
 use super::calls::{MOST_ASKED, ServerQuestion};
-use super::child::Begun;
+use super::child_run::ChildStart;
 use super::drive::{Driver, DriverParts};
 use super::lane::{LaneId, ROOT};
 
@@ -54,10 +54,10 @@ impl Driver<'_> {
         let child = machine.asked(step, execution, shown.clone());
         let deadline = machine.state().deadline();
         match self.open_child(id, index, child, deadline, None, None)? {
-            Begun::Going(lane) => {
+            ChildStart::Started(lane) => {
                 self.calls.wait(ServerQuestion { lane, call, ask, form, shown });
             }
-            Begun::Refused(why) => {
+            ChildStart::Refused(why) => {
                 self.declined(id, &form.server, &why);
                 self.parts.tools.reply(ask, Reply::Decline);
             }
@@ -186,7 +186,7 @@ pub fn close_form(
         .map_err(|error| Error::Journal { run: run.to_string(), error })?;
     if !matches!(machine.state().phase, Phase::Ended(_)) {
         let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()) };
-        commit::handle_alone(store, lease, &mut machine, Input::Request(cancel), world)?;
+        commit::handle(store, lease, &mut machine, Input::Request(cancel), world)?;
     }
     Ok(true)
 }

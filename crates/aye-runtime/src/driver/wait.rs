@@ -1,6 +1,6 @@
 //! Waiting for whatever comes first.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use aye_core::input::Input;
@@ -24,7 +24,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Signals,
-    Bell,
+    Mail,
     Tools,
     Computing,
     Prompter,
@@ -118,7 +118,7 @@ impl Driver<'_> {
             Happening::Exited(index, exit) => self.exited(index, &exit),
             Happening::Wake(index) => match sources.get(index) {
                 Some(Source::Signals) => self.signalled().map(drop),
-                Some(Source::Bell) => self.read_mail(),
+                Some(Source::Mail) => self.read_mail(),
                 Some(Source::Tools) => self.tool_events(),
                 Some(Source::Computing) => self.computed(),
                 Some(Source::Secrets) => {
@@ -145,7 +145,7 @@ impl Driver<'_> {
         let mut wake: Vec<BorrowedFd<'_>> = vec![parts.signals.fd()];
         let mut sources = vec![Source::Signals];
         let others = [
-            (mail.bell().map(|bell| bell.as_fd()), Source::Bell),
+            (mail.listener().map(AsFd::as_fd), Source::Mail),
             (parts.tools.fd(), Source::Tools),
             (computing.fd(), Source::Computing),
         ];

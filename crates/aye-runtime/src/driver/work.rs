@@ -23,7 +23,7 @@ use super::calling::{Within, called, failed_call};
 use super::computing::{failed_block, proposal};
 use super::drive::Driver;
 use super::lane::{LaneId, Meaning, ROOT, Work};
-use super::results::{KEPT, Room};
+use super::result_limits::{KEPT, Room};
 
 /// The same number on every system there is.
 const INTERRUPT: i32 = 2;

@@ -11,7 +11,8 @@ use serde_json::Map;
 use crate::compute::MemoryCall;
 use crate::error::Error;
 use crate::memory::{
-    Lesson, Origin, OriginKind, PROPOSED, Provenance, ToldByState, ToldFix, View, looks_like_regex,
+    LearnedClaim, LearnedFix, Lesson, Origin, OriginKind, PROPOSED, Provenance, View,
+    looks_like_regex,
 };
 
 use super::drive::Driver;
@@ -68,9 +69,11 @@ impl Driver<'_> {
         };
         let (changes, fixes) = view.into_changes(&from);
         let step = Some(from.step.clone());
-        let looks_like: Vec<(String, ToldByState)> = changes
+        let looks_like: Vec<(String, LearnedClaim)> = changes
             .iter()
-            .flat_map(|change| change.told().into_iter().map(|told| (change.key.to_string(), told)))
+            .flat_map(|change| {
+                change.claims().into_iter().map(|claim| (change.key.to_string(), claim))
+            })
             .collect();
         let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
         let written = changes.into_iter().map(|change| {
@@ -89,9 +92,9 @@ impl Driver<'_> {
             Remembered { id, step, lesson, ..Remembered::told(MemoryKind::State, message) }
         });
         let mut learned: Vec<Remembered> = written.collect();
-        learned.extend(fixes.into_iter().map(|fix| self.told_fix(id, &from, fix, false)));
+        learned.extend(fixes.into_iter().map(|fix| self.learned_fix(id, &from, fix, false)));
         learned.extend(
-            looks_like.into_iter().map(|(key, told)| self.proposed_by(id, &from, &key, told)),
+            looks_like.into_iter().map(|(key, claim)| self.proposed_by(id, &from, &key, claim)),
         );
         learned
     }
@@ -102,18 +105,18 @@ impl Driver<'_> {
         id: LaneId,
         from: &Provenance,
         key: &str,
-        told: ToldByState,
+        claim: LearnedClaim,
     ) -> Remembered {
         let mask = |text: &str| self.lane(id).machine.secrets().mask(text);
         let memory = &self.parts.memory;
-        let (what, proposal) = match told {
-            ToldByState::Fix(fix) => return self.told_fix(id, from, fix, true),
-            ToldByState::Issue { issue, family } => {
+        let (what, proposal) = match claim {
+            LearnedClaim::Fix(fix) => return self.learned_fix(id, from, fix, true),
+            LearnedClaim::Issue { issue, family } => {
                 let family = family.as_deref();
                 let proposal = memory.issue_proposal(&issue, family, origin(from), &mask);
                 ("a known issue", proposal.map_err(|error| error.to_string()))
             }
-            ToldByState::Preference { question, entry } => {
+            LearnedClaim::Preference { question, entry } => {
                 let proposal = memory.answer_proposal(&question, &entry, origin(from), &mask);
                 let why = "it is not called `SKILL:STEP`, or has other fields".to_owned();
                 ("a remembered answer", proposal.ok_or(why))
@@ -139,19 +142,25 @@ impl Driver<'_> {
     }
 
     /// What a step says about an error is a proposal: shown, and never carried out.
-    fn told_fix(&self, id: LaneId, from: &Provenance, told: ToldFix, proposed: bool) -> Remembered {
+    fn learned_fix(
+        &self,
+        id: LaneId,
+        from: &Provenance,
+        learned: LearnedFix,
+        proposed: bool,
+    ) -> Remembered {
         let machine = &self.lane(id).machine;
         let mask = |text: &str| machine.secrets().mask(text);
         // A fix that could be carried out waits for a person, wherever it comes from.
-        let proposed = proposed || !told.change.is_empty();
-        let looks_like = looks_like_regex(&told.error).then(|| {
-            let error = mask(&told.error);
+        let proposed = proposed || !learned.change.is_empty();
+        let looks_like = looks_like_regex(&learned.error).then(|| {
+            let error = mask(&learned.error);
             format!(
                 "; `{error}` is looked for as it stands: write `/{error}/` if it is a regular \
                  expression"
             )
         });
-        let new = told.into_fix(Origin {
+        let new = learned.into_fix(Origin {
             other: proposed.then(|| (PROPOSED.to_owned(), true.into())).into_iter().collect(),
             ..origin(from)
         });

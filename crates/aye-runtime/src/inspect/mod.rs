@@ -6,6 +6,7 @@
 //! | which files a command line names | `program` |
 //! | which a shell script names | `script` |
 //! | what a word may be | `word` |
+//! | which programs start another | `wrapper` |
 //! | what is in a file | `contents` |
 //!
 //! Touches files, for reading. The facts go back to the machine, which binds a yes to them.
@@ -14,6 +15,7 @@ mod contents;
 mod program;
 mod script;
 mod word;
+mod wrapper;
 
 pub use contents::Contents;
 pub use program::Invocation;

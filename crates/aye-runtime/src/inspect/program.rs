@@ -9,6 +9,7 @@ use aye_process::Spec;
 use super::contents::{Contents, Found};
 use super::script::{Script, plain_path};
 use super::word::{Role, Word, base_name, is_shell};
+use super::wrapper::Wrapped;
 
 /// The largest argument whose contents count.
 const LARGEST: u64 = 1024 * 1024;
@@ -54,6 +55,7 @@ impl Invocation<'_> {
             notes.push(format!("files that `{name}` reads, imports or starts"));
         }
         let mut seen: Vec<PathBuf> = Vec::new();
+        facts.extend(self.started(&line, cwd, &mut seen, &mut notes, contents, now));
         let mut data: Vec<String> = Vec::new();
         let workspace = self.workspace.canonicalize();
         if line.words.len() > MOST_WORDS {
@@ -107,16 +109,60 @@ impl Invocation<'_> {
         (fact, is_script)
     }
 
+    /// The program that the first one starts, if that is what it is for.
+    fn started(
+        &self,
+        line: &Line,
+        cwd: &Path,
+        seen: &mut Vec<PathBuf>,
+        notes: &mut Vec<String>,
+        contents: &mut Contents,
+        now: SystemTime,
+    ) -> Option<Fact> {
+        let wrapped = &line.wrapped;
+        if let Some(name) = &wrapped.opaque {
+            notes.push(format!("the program that `{name}` starts"));
+        }
+        let argv = self.argv();
+        let name = argv.get(wrapped.program?)?;
+        let mut spec = Spec::new(name);
+        spec.env.clone_from(&self.spec.env);
+        let set = wrapped.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        spec.env.extend(set);
+        spec.cwd = Some(cwd.join(wrapped.directory.as_deref().unwrap_or(Path::new(""))));
+        let Ok(path) = aye_process::resolve(&spec) else {
+            return Some(Fact::new(FactKind::File, Some(name), "not found"));
+        };
+        let real = real(&path);
+        let fact = Fact::new(FactKind::File, Some(name), &real);
+        let found = Found::open(&path);
+        if found.as_ref().is_some_and(Found::is_script) {
+            notes.push(format!("files that `{name}` reads, imports or starts"));
+        }
+        seen.push(PathBuf::from(real));
+        Some(match found.and_then(|found| contents.digest(found, now)) {
+            Some(digest) => fact.with_digest(digest),
+            None => fact,
+        })
+    }
+
+    fn argv(&self) -> Vec<String> {
+        let all = std::iter::once(&self.spec.program).chain(&self.spec.args);
+        all.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
     /// Everything that may name a file.
     fn line(&self) -> Line {
-        let all = std::iter::once(&self.spec.program).chain(&self.spec.args);
-        let argv: Vec<String> = all.map(|word| word.to_string_lossy().into_owned()).collect();
+        let argv = self.argv();
+        let wrapped = Wrapped::of(&argv);
         let value = |name: &str| {
             let mut set = self.spec.env.iter().rev();
             let (_, value) = set.find(|(one, _)| one == name)?;
             value.as_ref().map(|value| value.to_string_lossy().into_owned())
         };
         let mut line = Line { has_secrets: self.has_secrets, ..Line::default() };
+        line.places.extend(wrapped.directory.clone());
+        let goes = wrapped.directory.is_some();
         let mut role = Role::Plain;
         for (at, text) in argv.iter().enumerate() {
             if is_shell_script(&argv, at) {
@@ -124,13 +170,14 @@ impl Invocation<'_> {
                 continue;
             }
             let word =
-                |text: &str| Word { text: text.to_owned(), role, starts: true, in_script: false };
+                |text: &str| Word { text: text.to_owned(), role, starts: true, in_script: goes };
             line.words.push(word(text));
             if let Some((_, value)) = text.split_once('=').filter(|_| at > 0) {
                 line.words.push(word(value));
             }
             role = role.next(text);
         }
+        line.wrapped = wrapped;
         line
     }
 }
@@ -146,6 +193,7 @@ struct Line {
     unknown: Vec<String>,
     has_script: bool,
     has_secrets: bool,
+    wrapped: Wrapped,
 }
 
 impl Line {
@@ -291,6 +339,23 @@ mod tests {
         assert_eq!(notes, ["programs that the script finds in `PATH`"], "it is written to");
     }
 
+    #[test]
+    fn what_a_wrapper_starts_counts_where_it_starts_it() {
+        for argv in [
+            &["env", "A=1", "sub/y.sh"][..],
+            &["timeout", "5", "sub/y.sh"],
+            &["env", "-C", "sub", "./y.sh"],
+            &["env", "--chdir=sub", "sh", "y.sh"],
+            &["env", "PATH=sub:/bin", "timeout", "5", "y.sh"],
+        ] {
+            let (files, notes) = looked_at(argv);
+            assert!(files.iter().any(|name| name.ends_with("y.sh")), "{argv:?}: {files:?}");
+            assert!(!notes.iter().any(|note| note.contains("the program that")), "{notes:?}");
+        }
+        let (_, notes) = looked_at(&["sudo", "-u", "root", "y.sh"]);
+        assert!(notes.contains(&"the program that `sudo` starts".to_owned()), "{notes:?}");
+    }
+
     /// What `sh -c` means.
     fn script(text: &str) -> (Vec<String>, Vec<String>) {
         looked_at(&["sh", "-c", text])
@@ -330,6 +395,9 @@ mod tests {
             "cd . && cd sub && ./y.sh",
             "if cd sub; then ./y.sh; fi",
             "bash -ec 'cd sub && ./y.sh'",
+            "env -C sub ./y.sh",
+            "env --chdir=sub sh y.sh",
+            "command cd sub && ./y.sh",
         ] {
             let (files, notes) = script(text);
             assert_eq!(files, ["sub/y.sh"], "{text}: {notes:?}");

@@ -112,6 +112,8 @@ struct Reader<'a> {
     starter: bool,
     /// The command is `cd`, and its directory has not come yet.
     enters: bool,
+    /// The next word may be `cd`.
+    by_command: bool,
     /// The next word is a file that is written to.
     written: bool,
     role: Role,
@@ -135,6 +137,7 @@ impl<'a> Reader<'a> {
             first: true,
             starter: false,
             enters: false,
+            by_command: false,
             written: false,
             role: Role::Plain,
             here: Vec::new(),
@@ -359,6 +362,7 @@ impl<'a> Reader<'a> {
         }
         self.first = true;
         self.starter = false;
+        self.by_command = false;
         self.written = false;
         self.role = Role::Plain;
     }
@@ -390,6 +394,12 @@ impl<'a> Reader<'a> {
         if quoted && text.contains(|c: char| c.is_whitespace() || ";|&()".contains(c)) {
             self.inner(&text, self.runs && self.role == Role::Script, script);
         }
+        // `env -C DIR`.
+        let elsewhere = self.starter && matches!(text.as_str(), "-C" | "--chdir");
+        let place = text.strip_prefix("--chdir=").filter(|_| self.starter && is_known);
+        if let Some(place) = place {
+            script.enter(place);
+        }
         if self.enters && !(text.starts_with('-') && text != "-") {
             self.enters = false;
             match is_known && text != "-" {
@@ -409,7 +419,9 @@ impl<'a> Reader<'a> {
         let is_first = self.first;
         self.first &= !quoted && BEFORE_COMMANDS.contains(&text.as_str());
         self.starter |= is_first && STARTERS.contains(&base_name(&text));
-        self.enters |= is_first && matches!(text.as_str(), "cd" | "pushd");
+        let is_command = is_first || std::mem::take(&mut self.by_command);
+        self.by_command = is_first && matches!(text.as_str(), "command" | "builtin");
+        self.enters |= elsewhere || is_command && matches!(text.as_str(), "cd" | "pushd");
         self.role = match text.as_str() {
             "." | "source" if is_first => Role::Script,
             _ => self.role.next(&text),

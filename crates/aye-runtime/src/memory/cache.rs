@@ -43,9 +43,9 @@ impl<T> Cache<T> {
             return Arc::clone(list);
         }
         let list = match MemoryFile::read(documents, name) {
-            Ok(book) => {
-                problems.extend(book.faults());
-                entries(&book, problems)
+            Ok(file) => {
+                problems.extend(file.faults());
+                entries(&file, problems)
             }
             Err(error) => {
                 let (file, line) = (path.clone(), 1);

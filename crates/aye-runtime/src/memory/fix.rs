@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::{Fit, tool_fits};
-use super::pattern::{Pattern, Told};
+use super::pattern::{Pattern, SearchText};
 use super::query::Query;
 use super::usage::shape;
 
@@ -373,7 +373,7 @@ impl Fix {
     }
 
     /// How it fits a failure; the smallest is the best.
-    pub(super) fn fits(&self, query: &Query<'_>, told: &Told<'_>) -> Option<(u8, Fit)> {
+    pub(super) fn fits(&self, query: &Query<'_>, searched: &SearchText<'_>) -> Option<(u8, Fit)> {
         let matches = &self.matches;
         let named = |written: &Option<String>, given: Option<&str>| match written {
             Some(written) => given == Some(written.as_str()),
@@ -397,7 +397,7 @@ impl Fix {
         };
         let pattern = Pattern::new(&matches.error).ok()?;
         let step = u8::from(matches.step.is_none());
-        pattern.is_told(told).then_some((step, fit))
+        pattern.is_in_text(searched).then_some((step, fit))
     }
 }
 
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn it_needs_tool_or_step_and_the_error() {
         let fits =
-            |fix: &Fix, query: Query<'_>| fix.fits(&query, &Told::new(query.error)).is_some();
+            |fix: &Fix, query: Query<'_>| fix.fits(&query, &SearchText::new(query.error)).is_some();
         let by_tool = fix(Some("deploy"), None, "manifest unknown");
         assert!(fits(&by_tool, query("deploy", "x", "Manifest unknown")));
         assert!(!fits(&by_tool, query("deploy", "x", "other error")));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::names::{Fit, about_tool, family, tool_fits};
-use super::pattern::{BadPattern, Pattern, Told};
+use super::pattern::{BadPattern, Pattern, SearchText};
 use super::query::{Layer, Placed, Query};
 
 /// How many are looked up before a run, for each family of tools.
@@ -101,8 +101,8 @@ pub enum Rank {
 }
 
 /// How an issue fits a failure; its pattern always has to.
-fn rank(issue: &Issue, query: &Query<'_>, told: &Told<'_>) -> Option<Rank> {
-    if !issue.pattern.is_told(told) {
+fn rank(issue: &Issue, query: &Query<'_>, searched: &SearchText<'_>) -> Option<Rank> {
+    if !issue.pattern.is_in_text(searched) {
         return None;
     }
     let fits: Vec<Fit> =
@@ -123,12 +123,12 @@ pub(super) fn find<'a>(
     if query.error.trim().is_empty() {
         return about(issues, query.tool);
     }
-    let told = Told::new(query.error);
+    let searched = SearchText::new(query.error);
     // The user's own are compared first: what a project has may use up the rest.
     let of = |layer| issues.iter().filter(move |issue| issue.layer == layer);
     let mut found: Vec<_> = of(Layer::User)
         .chain(of(Layer::Project))
-        .filter_map(|issue| Some((rank(&issue.value, query, &told)?, issue)))
+        .filter_map(|issue| Some((rank(&issue.value, query, &searched)?, issue)))
         .collect();
     // A longer pattern says more; the order of the files decides the rest.
     found.sort_by_key(|(rank, issue)| {

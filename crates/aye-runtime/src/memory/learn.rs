@@ -12,7 +12,7 @@ use super::keep::{Mask, change_list_once, line};
 use super::lesson::{Lesson, Once};
 use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
-use super::pattern::Told;
+use super::pattern::SearchText;
 use super::prevention::prevention;
 use super::salient_line::telling_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
@@ -77,32 +77,11 @@ impl Memory {
         })
     }
 
-    /// A call went well. It is only noted where such calls have failed before,
+    /// That a call went well. It is only noted where such calls have failed before,
     /// and it lowers nothing.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn saw_success(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Result<(), MemoryError> {
-        match self.success(tool, args, mask) {
-            Some(call) => self.count_success(tool, &call, None),
-            None => Ok(()),
-        }
-    }
-
-    /// What such a call looks like, if it is worth noting that it went well.
-    fn success(
-        &self,
-        tool: &str,
-        args: &Value,
-        mask: Mask<'_>,
-    ) -> Option<BTreeMap<String, String>> {
-        (!self.usage_about(tool, args, mask).is_empty()).then(|| shapes(args, mask))
-    }
-
-    /// That a call went well, if it is worth noting.
     pub fn success_lesson(&self, tool: &str, args: &Value, mask: Mask<'_>) -> Option<Lesson> {
-        let call = self.success(tool, args, mask)?;
-        Some(Lesson::Success { tool: tool.to_owned(), call })
+        let is_noted = !self.usage_about(tool, args, mask).is_empty();
+        is_noted.then(|| Lesson::Success { tool: tool.to_owned(), call: shapes(args, mask) })
     }
 
     pub(super) fn count_success(
@@ -123,13 +102,6 @@ impl Memory {
     }
 
     /// A warning was wrong: someone went on all the same, and it went well.
-    ///
-    /// # Errors
-    /// When there is no such pattern, or the file cannot be written.
-    pub fn warning_was_wrong(&self, id: &str) -> Result<(), MemoryError> {
-        self.count_wrong(id, None)
-    }
-
     pub(super) fn count_wrong(&self, id: &str, once: Option<Once<'_>>) -> Result<(), MemoryError> {
         let found = self.change_usage(once, |patterns| {
             let found = patterns.iter_mut().find(|pattern| pattern.id == id);
@@ -179,7 +151,7 @@ impl Seen<'_> {
     pub(super) fn read(&self, mask: Mask<'_>) -> (Failure, Option<Sighting>) {
         let seen = self;
         let error = mask(seen.error);
-        let error = Told::new(&error).raw().to_owned();
+        let error = SearchText::new(&error).raw().to_owned();
         let told = line(telling_line(&error), &str::to_owned);
         let failure = Failure {
             at: seen.now,

@@ -22,7 +22,7 @@ use super::keep::Mask;
 use super::memory_file::MemoryFile;
 use super::names::{Fit, about_tool};
 use super::original::{self, OriginalChoice};
-use super::pattern::Told;
+use super::pattern::SearchText;
 use super::preference::{EnvironmentRule, Preference, PreferenceQuery};
 use super::proposal::{self, Proposal};
 use super::query::{Layer, Placed, Query};
@@ -147,13 +147,13 @@ impl Memory {
 
     /// Every fix for a failure, best first, whether it is used or not.
     pub fn fixes_for(&self, query: &Query<'_>) -> Vec<Placed<Fix>> {
-        let (mut all, told) = (self.fixes(), Told::new(query.error));
+        let (mut all, searched) = (self.fixes(), SearchText::new(query.error));
         // The user's own are compared first: what a project has may use up the rest.
         all.sort_by_key(|fix| Reverse(fix.layer));
         let mut found: Vec<_> = all
             .into_iter()
             .filter(|fix| self.is_here(fix.value.project.as_deref()))
-            .filter_map(|fix| Some((fix.value.fits(query, &told)?, fix)))
+            .filter_map(|fix| Some((fix.value.fits(query, &searched)?, fix)))
             .collect();
         found.sort_by_key(|(fit, fix)| {
             (*fit, fix.layer, Reverse((fix.value.verified, fix.value.last_success)))
@@ -169,7 +169,7 @@ impl Memory {
             return self.fixes_about(query);
         }
         let mut found = self.fixes_for(query);
-        let told = Told::new(query.error);
+        let searched = SearchText::new(query.error);
         for fix in self.fixes() {
             let matches = &fix.value.matches;
             let tool = Some(query.tool).filter(|tool| !tool.is_empty());
@@ -182,7 +182,7 @@ impl Memory {
             let known = found.iter().any(|one| one.value.id == fix.value.id);
             if !known
                 && self.is_here(fix.value.project.as_deref())
-                && fix.value.fits(&there, &told).is_some()
+                && fix.value.fits(&there, &searched).is_some()
             {
                 found.push(fix);
             }
@@ -298,8 +298,8 @@ impl Memory {
 
     /// What skills propose, for whatever project.
     pub(super) fn all_proposals(&self) -> Vec<Placed<Proposal>> {
-        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
-            checked(book, proposal::KEY, |_: &Proposal| Ok(()), problems)
+        let read = |file: &MemoryFile, problems: &mut Vec<Problem>| {
+            checked(file, proposal::KEY, |_: &Proposal| Ok(()), problems)
         };
         let lists = self.those(&[Layer::User], &self.proposals, proposal::PROPOSED, read);
         lists.iter().flat_map(|list| list.to_vec()).collect()
@@ -332,8 +332,8 @@ impl Memory {
     pub fn fixes(&self) -> Vec<Placed<Fix>> {
         let mut all = self.all(&self.fixes, FIXES, read_fixes, |fix| &fix.id);
         if !all.is_empty() {
-            let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
-                checked(book, agreement::KEY, |_: &Agreed| Ok(()), problems)
+            let read = |file: &MemoryFile, problems: &mut Vec<Problem>| {
+                checked(file, agreement::KEY, |_: &Agreed| Ok(()), problems)
             };
             let agreed = self.those(&[Layer::User], &self.agreed, AGREED, read);
             let agreed: Vec<&Agreed> =
@@ -388,8 +388,8 @@ impl Memory {
     /// Every preference. Those of a project are nobody's consent here: they are
     /// listed, and not used.
     pub fn preferences(&self) -> Vec<Placed<Preference>> {
-        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
-            checked(book, "preferences", |_: &Preference| Ok(()), problems)
+        let read = |file: &MemoryFile, problems: &mut Vec<Problem>| {
+            checked(file, "preferences", |_: &Preference| Ok(()), problems)
         };
         self.all(&self.preferences, CONFIRMATIONS, read, |one| &one.id)
     }
@@ -443,8 +443,8 @@ impl Memory {
 
     /// The last failures, newest last.
     pub fn failures(&self) -> Vec<Placed<Failure>> {
-        let read = |book: &MemoryFile, problems: &mut Vec<Problem>| {
-            checked(book, "failures", |_: &Failure| Ok(()), problems)
+        let read = |file: &MemoryFile, problems: &mut Vec<Problem>| {
+            checked(file, "failures", |_: &Failure| Ok(()), problems)
         };
         self.each(&self.failures, FAILURES, read).iter().flat_map(|list| list.to_vec()).collect()
     }
@@ -478,13 +478,13 @@ impl Memory {
     /// The entries of both memories; of two with the same name, the project's.
     fn all<T: Clone>(
         &self,
-        shelf: &Cache<T>,
+        cache: &Cache<T>,
         file: &str,
         read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
         id: impl Fn(&T) -> &String,
     ) -> Vec<Placed<T>> {
         let mut all: Vec<Placed<T>> = Vec::new();
-        for list in self.each(shelf, file, read) {
+        for list in self.each(cache, file, read) {
             let known = all.len();
             for entry in list.iter() {
                 if !all[..known].iter().any(|had| id(&had.value) == id(&entry.value)) {
@@ -497,18 +497,18 @@ impl Memory {
 
     fn each<T>(
         &self,
-        shelf: &Cache<T>,
+        cache: &Cache<T>,
         file: &str,
         read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
     ) -> Vec<Arc<Vec<Placed<T>>>> {
-        self.those(&[Layer::Project, Layer::User], shelf, file, read)
+        self.those(&[Layer::Project, Layer::User], cache, file, read)
     }
 
     /// The entries of a file in these memories.
     fn those<T>(
         &self,
         layers: &[Layer],
-        shelf: &Cache<T>,
+        cache: &Cache<T>,
         file: &str,
         read: impl Fn(&MemoryFile, &mut Vec<Problem>) -> Vec<(usize, T)>,
     ) -> Vec<Arc<Vec<Placed<T>>>> {
@@ -516,7 +516,7 @@ impl Memory {
         let lists = layers
             .iter()
             .filter_map(|layer| Some((*layer, self.documents(*layer)?)))
-            .map(|(layer, documents)| shelf.get(layer, documents, file, &read, &mut problems))
+            .map(|(layer, documents)| cache.get(layer, documents, file, &read, &mut problems))
             .collect();
         let mut known = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         for problem in problems {

@@ -140,10 +140,10 @@ pub fn read_mapping(text: &str) -> Result<Value, String> {
     if !text.lines().any(says_something) {
         return Ok(Value::Null);
     }
-    let book = MemoryFile::of(Path::new(""), text.to_owned());
-    match book.faults().into_iter().next() {
+    let file = MemoryFile::of(Path::new(""), text.to_owned());
+    match file.faults().into_iter().next() {
         Some(fault) => Err(format!("line {}: {}", fault.line, fault.message)),
-        None => Ok(book.value()),
+        None => Ok(file.value()),
     }
 }
 
@@ -162,11 +162,11 @@ pub(super) fn change<R>(
     let path = documents.place(name);
     let mut result = None;
     let make = |content| {
-        let book = MemoryFile::holding(&path, content);
-        if let Some(problem) = book.faults().into_iter().next() {
+        let file = MemoryFile::holding(&path, content);
+        if let Some(problem) = file.faults().into_iter().next() {
             return Err(MemoryError::Unreadable(problem));
         }
-        let mut map = match book.value() {
+        let mut map = match file.value() {
             Value::Object(map) => map,
             _ => Map::new(),
         };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use aye_core::heal::Category;
 
-use super::pattern::Told;
+use super::pattern::SearchText;
 
 /// A mistake that can be learned from: the caller made it, and can avoid it
 /// the next time.
@@ -53,16 +53,16 @@ impl Mistake {
 /// The mistake an error tells of. Nothing for trouble with logins and networks,
 /// which is nobody's mistake, and for what is not understood.
 pub fn mistake(error_text: &str) -> Option<Mistake> {
-    let told = Told::new(error_text);
+    let searched = SearchText::new(error_text);
     let infrastructure = [Category::Auth, Category::Network];
-    if infrastructure.into_iter().any(|category| category.is_in(told.raw())) {
+    if infrastructure.into_iter().any(|category| category.is_in(searched.raw())) {
         return None;
     }
-    if Category::Tty.is_in(told.raw()) {
+    if Category::Tty.is_in(searched.raw()) {
         return Some(Mistake::WrongTool);
     }
-    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| told.has(words)));
-    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(told.raw()));
+    let words = WORDS.iter().find(|(_, all)| all.iter().any(|words| searched.has(words)));
+    let shape = || SHAPES.iter().find(|(_, regex)| regex.is_match(searched.raw()));
     words.map(|(mistake, _)| *mistake).or_else(|| shape().map(|(mistake, _)| *mistake))
 }
 

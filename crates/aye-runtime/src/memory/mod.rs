@@ -73,7 +73,7 @@ pub use fix::{
     Act, Agreement, Change, Fix, FixMatch, Origin, OriginKind, PROPOSED, Standing, look_up_obstacle,
 };
 pub use generalise::{Rule, generalise};
-pub use import::{Became, Imported, Importing};
+pub use import::{ImportOutcome, Imported, Importing};
 pub use issue::{IN_ALL, Issue, PER_FAMILY, Rank, SHOWN};
 pub use keep::{Keep, Mask};
 pub use learn::Seen;
@@ -97,8 +97,8 @@ pub use remember_fix::{ErrorText, NewFix};
 pub use salient_line::{around_values, pattern_of};
 pub use similar::{SAME, similarity};
 pub use state::{
-    Operation, Provenance, StateChange, StateKey, Told as ToldByState, ToldFix, View,
-    is_builtin_tool, is_function, no_function, query as query_state,
+    LearnedClaim, LearnedFix, Operation, Provenance, StateChange, StateKey, View, is_builtin_tool,
+    is_function, no_function, query as query_state,
 };
 pub use stats::{Week, Weeks};
 pub use usage::{Level, UsagePattern, Warning};

@@ -6,7 +6,7 @@ use super::fingerprint::fingerprint;
 use super::fix::{Fix, FixMatch, Standing};
 use super::memory::Memory;
 use super::names::tool_fits;
-use super::pattern::{Pattern, Told};
+use super::pattern::{Pattern, SearchText};
 use super::query::{Placed, Query};
 use super::salient_line::{pattern_of, telling_line};
 use super::similar::similarity;
@@ -28,14 +28,14 @@ pub struct NearMiss {
 impl Memory {
     /// Fixes that nearly fit a failure, each with the reason why it is not used.
     pub fn near_misses(&self, query: &Query<'_>) -> Vec<NearMiss> {
-        let told = Told::new(query.error);
+        let searched = SearchText::new(query.error);
         let mut found: Vec<NearMiss> = Vec::new();
         for fix in self.fixes() {
             if found.len() == MOST {
                 break;
             }
             if self.is_here(fix.value.project.as_deref())
-                && let Some(why) = why_not(&fix.value, query, &told)
+                && let Some(why) = why_not(&fix.value, query, &searched)
             {
                 found.push(NearMiss { fix, why });
             }
@@ -45,8 +45,8 @@ impl Memory {
 }
 
 /// Why a fix is not used although it is about something like this.
-fn why_not(fix: &Fix, query: &Query<'_>, told: &Told<'_>) -> Option<String> {
-    if fix.fits(query, told).is_some() {
+fn why_not(fix: &Fix, query: &Query<'_>, searched: &SearchText<'_>) -> Option<String> {
+    if fix.fits(query, searched).is_some() {
         return match fix.standing() {
             Standing::Suspended => Some(
                 "it failed twice in a row and is not used until someone agrees again".to_owned(),
@@ -58,7 +58,7 @@ fn why_not(fix: &Fix, query: &Query<'_>, told: &Told<'_>) -> Option<String> {
     let pattern = Pattern::new(&matches.error).ok()?;
     let same_tool = matches.tool.as_ref().is_some_and(|tool| tool_fits(tool, query.tool).is_some());
     let same_step = matches.step.is_some() && matches.step.as_deref() == query.step;
-    if !pattern.is_told(told) {
+    if !pattern.is_in_text(searched) {
         // Another error of the same tool that reads nearly the same.
         let line = fingerprint(telling_line(query.error));
         let seen = pattern_of(query.error).map_or(line, |pattern| pattern.as_str().to_owned());

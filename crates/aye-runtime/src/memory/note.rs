@@ -53,8 +53,8 @@ impl Memory {
         }
         let documents = self.writable(self.place(new.keep)?.0);
         let item = serde_json::to_value(&written).unwrap_or_default();
-        memory_file::rewrite(documents, PATTERNS, |book| {
-            added(book, &item).ok_or_else(|| {
+        memory_file::rewrite(documents, PATTERNS, |file| {
+            added(file, &item).ok_or_else(|| {
                 MemoryError::refused(
                     format!(
                         "`{}` cannot be added to by a program",
@@ -69,15 +69,15 @@ impl Memory {
 }
 
 /// The text with the item added; nothing if what is there would change.
-fn added(book: &MemoryFile, item: &Value) -> Option<String> {
-    if !book.faults().is_empty() {
+fn added(file: &MemoryFile, item: &Value) -> Option<String> {
+    if !file.faults().is_empty() {
         return None;
     }
-    let mut text = book.text().to_owned();
+    let mut text = file.text().to_owned();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    let mut wanted = match book.value() {
+    let mut wanted = match file.value() {
         Value::Null => Value::Object(serde_json::Map::new()),
         value => value,
     };

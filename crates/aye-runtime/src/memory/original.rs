@@ -121,15 +121,15 @@ pub(super) fn original_id(key: &str) -> String {
 
 /// The entries of a file, and what is wrong with others.
 pub(super) fn read(
-    book: &MemoryFile,
+    file: &MemoryFile,
     problems: &mut Vec<Problem>,
 ) -> Vec<(usize, (String, OriginalChoice))> {
-    let Value::Object(map) = book.value() else { return Vec::new() };
+    let Value::Object(map) = file.value() else { return Vec::new() };
     let mut found = Vec::new();
     for (key, value) in map.into_iter().filter(|(key, _)| is_original(key)) {
         if let Err(error) = serde_json::from_value::<OriginalChoice>(value.clone()) {
             let message = format!("`{key}` is not valid ({error}); Aye always asks");
-            problems.push(book.problem(1, message));
+            problems.push(file.problem(1, message));
         }
         found.push((1, (key, understood(&value))));
     }

@@ -80,11 +80,11 @@ impl Pattern {
 
     /// Whether it is in the text.
     pub fn is_in(&self, text: &str) -> bool {
-        self.is_told(&Told::new(text))
+        self.is_in_text(&SearchText::new(text))
     }
 
     /// Whether it is in a text that many patterns are looked for in.
-    pub(super) fn is_told(&self, text: &Told<'_>) -> bool {
+    pub(super) fn is_in_text(&self, text: &SearchText<'_>) -> bool {
         match &self.kind {
             Kind::Regex { regex, size } => text.may_spend(*size) && regex.is_match(&text.raw),
             Kind::Words(words) => {
@@ -184,7 +184,7 @@ impl fmt::Display for Pattern {
 
 /// A text to look for patterns in; what they need of it is made once.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct SearchText<'a> {
     raw: Cow<'a, str>,
     /// What may still be spent on regular expressions.
     left: Cell<usize>,
@@ -192,7 +192,7 @@ pub(super) struct Told<'a> {
     fingerprinted: OnceCell<String>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> SearchText<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let raw = if text.len() <= 2 * END {
             Cow::Borrowed(text)
@@ -340,22 +340,22 @@ mod tests {
     #[test]
     fn comparing_many_expressions_has_an_end() {
         let text = format!("{}\nexit 2", "a".repeat(60_000));
-        let told = Told::new(&text);
+        let searched = SearchText::new(&text);
         let simple = Pattern::new("/exit [0-9]+/").expect("a pattern");
-        assert!(simple.is_told(&told));
+        assert!(simple.is_in_text(&searched));
         let hostile = Pattern::new("/(a|a|aa)*(a*)*7[ab]{200}c/").expect("a pattern");
         let compared = (0..MOST_REGEXES).filter(|_| {
-            let before = told.left.get();
+            let before = searched.left.get();
             // Counted, not compared: a test may not take as long as what it prevents.
             let Kind::Regex { size, .. } = &hostile.kind else { return false };
-            told.may_spend(*size) && told.left.get() < before
+            searched.may_spend(*size) && searched.left.get() < before
         });
         let compared = compared.count();
         assert!(compared > 0 && compared < 20, "{compared}");
-        assert!(!simple.is_told(&told), "nothing is left");
-        assert!(simple.is_told(&Told::new(&text)), "the next error has its own");
+        assert!(!simple.is_in_text(&searched), "nothing is left");
+        assert!(simple.is_in_text(&SearchText::new(&text)), "the next error has its own");
         // Words cost next to nothing.
-        assert!(Pattern::new("exit 2").expect("a pattern").is_told(&told));
+        assert!(Pattern::new("exit 2").expect("a pattern").is_in_text(&searched));
     }
 
     #[test]

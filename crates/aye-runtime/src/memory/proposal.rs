@@ -16,7 +16,7 @@ use super::note::NewIssue;
 use super::original::{OriginalChoice, is_original};
 use super::pattern::Pattern;
 use super::query::Placed;
-use super::state::ToldFix;
+use super::state::LearnedFix;
 
 /// Where they wait.
 pub(super) const PROPOSED: &str = "learned/proposed.yaml";
@@ -99,7 +99,7 @@ impl Memory {
     /// When the pattern cannot be used.
     pub fn issue_proposal(
         &self,
-        told: &ToldFix,
+        told: &LearnedFix,
         family: Option<&str>,
         from: Origin,
         mask: Mask<'_>,

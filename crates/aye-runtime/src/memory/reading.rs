@@ -16,32 +16,32 @@ const MOST_GROUPS: usize = 500;
 
 /// The entries of a list, those that make no sense reported.
 pub(super) fn checked<T: serde::de::DeserializeOwned>(
-    book: &MemoryFile,
+    file: &MemoryFile,
     key: &str,
     check: impl Fn(&T) -> Result<(), String>,
     problems: &mut Vec<Problem>,
 ) -> Vec<(usize, T)> {
     let mut found = Vec::new();
-    for entry in book.entries::<T>(key, problems) {
+    for entry in file.entries::<T>(key, problems) {
         match check(&entry.value) {
             Ok(()) => found.push((entry.line, entry.value)),
-            Err(message) => problems.push(book.problem(entry.line, message)),
+            Err(message) => problems.push(file.problem(entry.line, message)),
         }
     }
     found
 }
 
 /// Every list of the file holds issues; its name is a tag of them.
-pub(super) fn read_issues(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
+pub(super) fn read_issues(file: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Issue)> {
     let mut found = Vec::new();
     let mut limit = RegexLimit::default();
-    let groups = book.keys();
+    let groups = file.keys();
     if groups.len() > MOST_GROUPS {
         let message = format!("only the first {MOST_GROUPS} lists of the file are read");
-        problems.push(book.problem(1, message));
+        problems.push(file.problem(1, message));
     }
     for group in groups.into_iter().take(MOST_GROUPS) {
-        for entry in book.entries::<Written>(&group, problems) {
+        for entry in file.entries::<Written>(&group, problems) {
             if !limit.allows(&entry.value.pattern, entry.line) {
                 continue;
             }
@@ -51,25 +51,25 @@ pub(super) fn read_issues(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec
                      `/{}/` if it is one",
                     entry.value.pattern, entry.value.pattern
                 );
-                problems.push(book.problem(entry.line, message));
+                problems.push(file.problem(entry.line, message));
             }
             match entry.value.read(&group) {
                 Ok(issue) => {
                     limit.spend(&issue.pattern, entry.line);
                     found.push((entry.line, issue));
                 }
-                Err(error) => problems.push(book.problem(entry.line, error.to_string())),
+                Err(error) => problems.push(file.problem(entry.line, error.to_string())),
             }
         }
     }
-    problems.extend(limit.problems(book));
+    problems.extend(limit.problems(file));
     found
 }
 
-pub(super) fn read_fixes(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
+pub(super) fn read_fixes(file: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<(usize, Fix)> {
     let mut found = Vec::new();
     let mut limit = RegexLimit::default();
-    for entry in book.entries::<Fix>("fixes", problems) {
+    for entry in file.entries::<Fix>("fixes", problems) {
         if !limit.allows(&entry.value.matches.error, entry.line) {
             continue;
         }
@@ -78,10 +78,10 @@ pub(super) fn read_fixes(book: &MemoryFile, problems: &mut Vec<Problem>) -> Vec<
                 limit.spend(&pattern, entry.line);
                 found.push((entry.line, entry.value.identified()));
             }
-            Err(message) => problems.push(book.problem(entry.line, message)),
+            Err(message) => problems.push(file.problem(entry.line, message)),
         }
     }
-    problems.extend(limit.problems(book));
+    problems.extend(limit.problems(file));
     found
 }
 
@@ -116,36 +116,36 @@ impl RegexLimit {
         }
     }
 
-    fn problems(&self, book: &MemoryFile) -> impl Iterator<Item = Problem> {
+    fn problems(&self, file: &MemoryFile) -> impl Iterator<Item = Problem> {
         let many = self.line.map(|line| {
             let message = format!(
                 "a file may have {MOST_REGEXES} regular expressions: this one and those after it \
                  are passed over; write words instead"
             );
-            book.problem(line, message)
+            file.problem(line, message)
         });
         let costly = self.costly.map(|line| {
             let message = "comparing the regular expressions of this file with a long error \
                            takes too long: this one and those after it may be passed over then; \
                            write words instead";
-            book.problem(line, message.to_owned())
+            file.problem(line, message.to_owned())
         });
         many.into_iter().chain(costly)
     }
 }
 
 pub(super) fn read_usage(
-    book: &MemoryFile,
+    file: &MemoryFile,
     problems: &mut Vec<Problem>,
 ) -> Vec<(usize, UsagePattern)> {
-    checked(book, "patterns", |_: &UsagePattern| Ok(()), problems)
+    checked(file, "patterns", |_: &UsagePattern| Ok(()), problems)
 }
 
 pub(super) fn read_rules(
-    book: &MemoryFile,
+    file: &MemoryFile,
     problems: &mut Vec<Problem>,
 ) -> Vec<(usize, (String, EnvironmentRule))> {
-    let value = book.value();
+    let value = file.value();
     let Some(rules) = value.get("environments").and_then(Value::as_object) else {
         return Vec::new();
     };
@@ -159,7 +159,7 @@ pub(super) fn read_rules(
                 let message = format!(
                     "`environments`: `{name}` should be `auto_proceed` or `always_ask`; Aye always asks"
                 );
-                problems.push(book.problem(1, message));
+                problems.push(file.problem(1, message));
             }
         }
     }
@@ -177,9 +177,9 @@ mod tests {
         let issues: String =
             (0..MOST_REGEXES + 2).map(|n| format!("  - pattern: /(a|aa)*{n}c/\n")).collect();
         let text = format!("issues:\n{issues}  - pattern: plain words\n");
-        let book = MemoryFile::of(Path::new("patterns.yaml"), text);
+        let file = MemoryFile::of(Path::new("patterns.yaml"), text);
         let mut problems = Vec::new();
-        let found = read_issues(&book, &mut problems);
+        let found = read_issues(&file, &mut problems);
         assert_eq!(found.len(), MOST_REGEXES + 1);
         assert_eq!(found.last().map(|(_, issue)| issue.pattern.as_str()), Some("plain words"));
         let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();

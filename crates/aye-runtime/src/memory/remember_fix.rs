@@ -185,22 +185,6 @@ impl Memory {
         .map(drop)
     }
 
-    /// A fix worked.
-    ///
-    /// # Errors
-    /// When there is no such fix, or the file cannot be written.
-    pub fn fix_worked(&self, id: &str, now: Timestamp) -> Result<(), MemoryError> {
-        self.count_fix(id, true, now, None).map(drop)
-    }
-
-    /// A fix did not work; whether it is suspended now.
-    ///
-    /// # Errors
-    /// When there is no such fix, or the file cannot be written.
-    pub fn fix_failed(&self, id: &str, now: Timestamp) -> Result<bool, MemoryError> {
-        self.count_fix(id, false, now, None)
-    }
-
     /// Counts how a fix did; whether it is suspended because of that.
     pub(super) fn count_fix(
         &self,

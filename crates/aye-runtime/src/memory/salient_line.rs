@@ -1,7 +1,7 @@
 //! The line of an error that says what happened, as a pattern.
 
 use super::fingerprint::fingerprint;
-use super::pattern::{BadPattern, Pattern, Told};
+use super::pattern::{BadPattern, Pattern, SearchText};
 
 /// The longest pattern that is made of an error.
 const LONGEST: usize = 200;
@@ -100,8 +100,8 @@ pub(super) fn telling_line(error_text: &str) -> &str {
     let lines = all().filter(|line| all_added || !is_added(line));
     let mut lines = lines.map(|line| line.strip_prefix(OUTPUT).unwrap_or(line));
     let tells = |line: &&str| {
-        let told = Told::new(line);
-        SAYS.iter().any(|word| told.has(word)) || has_code(line)
+        let searched = SearchText::new(line);
+        SAYS.iter().any(|word| searched.has(word)) || has_code(line)
     };
     lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_default()
 }

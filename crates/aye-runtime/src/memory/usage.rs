@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::confidence::{self, confidence};
 use super::mistake::Mistake;
-use super::pattern::{Pattern, Told};
+use super::pattern::{Pattern, SearchText};
 use super::similar::{SAME, similarity};
 
 /// How many different calls are kept with a pattern.
@@ -205,8 +205,9 @@ impl UsagePattern {
         let words = std::iter::once(&self.error).chain(&self.errors);
         // What someone wrote is a part of the error; what was seen is all of its line.
         let written = self.cause.is_some() || self.form.is_some() || !self.errors.is_empty();
-        let told = Told::new(error);
-        let has = |known: &str| Pattern::new(known).is_ok_and(|pattern| pattern.is_told(&told));
+        let searched = SearchText::new(error);
+        let has =
+            |known: &str| Pattern::new(known).is_ok_and(|pattern| pattern.is_in_text(&searched));
         let alike = |known: &String| match written && has(known) {
             true => 1.0,
             false => similarity(known, error),
@@ -333,10 +334,10 @@ pub(super) fn tidy(patterns: &mut Vec<UsagePattern>, seen: &str, now: Timestamp)
 
 /// The argument an error names, if it names exactly one.
 pub(super) fn parameter(error: &str, call: &BTreeMap<String, String>) -> Option<String> {
-    let told = Told::new(error);
+    let searched = SearchText::new(error);
     let mut named = call.keys().filter(|name| {
         let is_position = name.bytes().all(|b| b.is_ascii_digit());
-        !is_position && name.len() > 2 && told.has(&name.to_lowercase())
+        !is_position && name.len() > 2 && searched.has(&name.to_lowercase())
     });
     let first = named.next()?;
     named.next().is_none().then(|| first.clone())

@@ -1,4 +1,4 @@
-//! Which event causes which messages: pure, but for waking the courier.
+//! Which event causes which messages: pure, but for waking the delivery worker.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::settings::{ChannelKind, ChannelSettings, Channels};
 use crate::store::{Announcer, NewMessage, Occasion, RunRow};
 
-use super::courier::Wake;
 use super::decide::patience;
+use super::delivery_worker::Wake;
 
 /// A run at a terminal that took this long is told of: few people watch so long.
 const LONG: SignedDuration = SignedDuration::from_mins(5);
@@ -164,7 +164,7 @@ fn earlier(at: Timestamp, time: Duration) -> Timestamp {
     at.checked_sub(time).unwrap_or(at)
 }
 
-/// Asked by the store about every event; wakes the courier once what it planned
+/// Asked by the store about every event; wakes the delivery worker once what it planned
 /// is committed.
 #[derive(Debug)]
 pub struct Announcement {

@@ -30,7 +30,7 @@ pub(super) enum Decision {
     Withdraw(&'static str),
 }
 
-/// What the courier knows when it decides.
+/// What the delivery worker knows when it decides.
 pub(super) struct Situation<'a> {
     pub(super) row: &'a MessageRow,
     /// The question it is about, as it stands.

@@ -66,7 +66,7 @@ fn missing(source: &SecretSource) -> &'static str {
     }
 }
 
-/// What the couriers of a process need to know and do.
+/// What the delivery workers of a process need to know and do.
 pub trait NotifyHost: fmt::Debug + Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;

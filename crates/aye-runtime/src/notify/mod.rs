@@ -3,7 +3,7 @@
 //! Data flow. While a run is driven, [`Announcement`] is asked about every event
 //! inside the transaction that appends it, and what it wants sent becomes rows
 //! of the outbox ([`crate::store::Outbox`]). After the commit it wakes the
-//! [`Courier`], a thread with its own connection: that claims rows that are due,
+//! [`DeliveryWorker`], a thread with its own connection: that claims rows that are due,
 //! `decide`s what is left to send, makes a [`Message`] from the journal, hands it
 //! to its channel and writes down what came of it. The driver does not wait for
 //! any of this, except for two seconds at its end. What it leaves, the next driver
@@ -19,9 +19,9 @@
 mod announce;
 mod body;
 mod command;
-mod courier;
 mod decide;
 mod deliver;
+mod delivery_worker;
 mod desktop;
 mod dropbox;
 #[cfg(feature = "notify")]
@@ -36,8 +36,8 @@ mod tokens;
 mod webhook;
 
 pub use announce::{Announcement, Plan};
-pub use courier::{Courier, Staying};
 pub use deliver::{Delivered, Delivery, DeliveryError, deliver};
+pub use delivery_worker::{DeliveryWorker, ServerDelivery};
 pub use host::{Channel, NotTaken, NotifyHost};
 pub use message::{Button, Facts, Message};
 pub use sign::signature;

@@ -212,9 +212,9 @@ impl PeopleFile {
     ) -> Result<Credentials, PeopleError> {
         Self::check_name(&new.name)?;
         let credentials = Credentials { link: self.secret()?, token: self.secret()? };
-        self.change(|book| {
+        self.change(|contents| {
             let alike = |name: &str| file_name(name) == file_name(&new.name);
-            if let Some(name) = book.people.keys().find(|name| alike(name)) {
+            if let Some(name) = contents.people.keys().find(|name| alike(name)) {
                 return Err(PeopleError::Exists(name.clone()));
             }
             // Codes are kept by name: those of the account are nobody else's.
@@ -223,7 +223,7 @@ impl PeopleFile {
             }
             let taken =
                 |person: &&Person| person.account.is_some() && person.account == new.account;
-            if let Some(person) = book.people.values().find(taken) {
+            if let Some(person) = contents.people.values().find(taken) {
                 let account = new.account.clone().unwrap_or_default();
                 return Err(PeopleError::AccountTaken { account, person: person.name.clone() });
             }
@@ -233,8 +233,8 @@ impl PeopleFile {
             let tokens = vec![kept(&credentials.token)];
             let person =
                 Person { name: name.clone(), rights, projects, account, added: now, tokens };
-            book.people.insert(name.clone(), person);
-            book.link(&credentials.link, Owner::Person(name), now);
+            contents.people.insert(name.clone(), person);
+            contents.link(&credentials.link, Owner::Person(name), now);
             Ok(())
         })?;
         Ok(credentials)
@@ -242,11 +242,11 @@ impl PeopleFile {
 
     /// Removes a person; their token, links and devices stop working.
     pub fn remove(&self, name: &str) -> Result<(), PeopleError> {
-        self.change(|book| {
-            if book.people.remove(name).is_none() {
+        self.change(|contents| {
+            if contents.people.remove(name).is_none() {
                 return Err(PeopleError::NotFound(escape_control_line(name)));
             }
-            book.forget(&Owner::Person(name.to_owned()));
+            contents.forget(&Owner::Person(name.to_owned()));
             Ok(())
         })
     }
@@ -255,14 +255,14 @@ impl PeopleFile {
     /// token and a new link.
     pub fn revoke(&self, name: &str, now: Timestamp) -> Result<Credentials, PeopleError> {
         let credentials = Credentials { link: self.secret()?, token: self.secret()? };
-        self.change(|book| {
+        self.change(|contents| {
             let owner = Owner::Person(name.to_owned());
-            let Some(person) = book.people.get_mut(name) else {
+            let Some(person) = contents.people.get_mut(name) else {
                 return Err(PeopleError::NotFound(escape_control_line(name)));
             };
             person.tokens = vec![kept(&credentials.token)];
-            book.forget(&owner);
-            book.link(&credentials.link, owner, now);
+            contents.forget(&owner);
+            contents.link(&credentials.link, owner, now);
             Ok(())
         })?;
         Ok(credentials)
@@ -270,10 +270,10 @@ impl PeopleFile {
 
     /// Signs one device out.
     pub fn sign_out(&self, device: &str) -> Result<(), PeopleError> {
-        self.change(|book| {
-            let before = book.devices.len();
-            book.devices.retain(|kept| kept.id != device);
-            match book.devices.len() == before {
+        self.change(|contents| {
+            let before = contents.devices.len();
+            contents.devices.retain(|kept| kept.id != device);
+            match contents.devices.len() == before {
                 true => Err(PeopleError::NoDevice(escape_control_line(device))),
                 false => Ok(()),
             }
@@ -283,13 +283,13 @@ impl PeopleFile {
     /// A new link that signs in one device.
     pub fn new_link(&self, owner: Owner, now: Timestamp) -> Result<String, PeopleError> {
         let link = self.secret()?;
-        self.change(|book| {
+        self.change(|contents| {
             if let Owner::Person(name) = &owner
-                && !book.people.contains_key(name)
+                && !contents.people.contains_key(name)
             {
                 return Err(PeopleError::NotFound(escape_control_line(name)));
             }
-            book.link(&link, owner, now);
+            contents.link(&link, owner, now);
             Ok(())
         })?;
         Ok(link)
@@ -300,12 +300,12 @@ impl PeopleFile {
         let session = Session { cookie: self.secret()?, secret: self.secret()? };
         let device: String = self.secret()?.chars().take(12).collect();
         let mut owner = None;
-        self.change(|book| {
-            book.links.retain(|link| link.expires > now);
+        self.change(|contents| {
+            contents.links.retain(|link| link.expires > now);
             let wanted = kept(link);
-            let found = book.links.iter().position(|link| link.link == wanted);
-            let redeemed = book.links.remove(found.ok_or(PeopleError::DeadLink)?);
-            book.devices.push(KeptDevice {
+            let found = contents.links.iter().position(|link| link.link == wanted);
+            let redeemed = contents.links.remove(found.ok_or(PeopleError::DeadLink)?);
+            contents.devices.push(KeptDevice {
                 id: device.clone(),
                 owner: redeemed.owner.clone(),
                 cookie: kept(&session.cookie),
@@ -313,7 +313,7 @@ impl PeopleFile {
                 label: label.chars().take(200).collect(),
                 since: now,
             });
-            book.limit_devices(&redeemed.owner);
+            contents.limit_devices(&redeemed.owner);
             owner = Some(redeemed.owner);
             Ok(())
         })?;
@@ -328,11 +328,12 @@ impl PeopleFile {
     fn load(&self) -> Result<Kept, PeopleError> {
         let read = private_file::read(&self.path).map_err(|error| self.unusable(&error))?;
         let Some(text) = read else { return Ok(Kept::default()) };
-        let mut book: Kept = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
-        for (name, person) in &mut book.people {
+        let mut contents: Kept =
+            serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
+        for (name, person) in &mut contents.people {
             person.name.clone_from(name);
         }
-        Ok(book)
+        Ok(contents)
     }
 
     /// Reads, changes and writes under a lock: two processes lose nothing.
@@ -342,9 +343,9 @@ impl PeopleFile {
     ) -> Result<(), PeopleError> {
         let failed = |error: std::io::Error| self.unusable(&error);
         let _lock = private_file::lock(&self.path).map_err(failed)?;
-        let mut book = self.load()?;
-        change(&mut book)?;
-        let text = serde_json::to_string_pretty(&book).unwrap_or_default();
+        let mut contents = self.load()?;
+        change(&mut contents)?;
+        let text = serde_json::to_string_pretty(&contents).unwrap_or_default();
         private_file::write(&self.path, text.as_bytes()).map_err(failed)
     }
 

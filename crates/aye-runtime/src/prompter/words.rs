@@ -11,6 +11,10 @@ use super::AskedQuestion;
 /// What happens when the time is up.
 pub fn expiry_words(asked: &AskedQuestion<'_>) -> String {
     let question = asked.question;
+    // Nobody has to answer there: the clean-up continues.
+    if asked.run.is_some_and(|run| run.finally.is_some()) && question.default.is_none() {
+        return "then its step is skipped".to_owned();
+    }
     let of_run = asked.run.and_then(State::deadline);
     if of_run.is_some() && of_run == asked.deadline && question.deadline != asked.deadline {
         return "then the run ends".to_owned();

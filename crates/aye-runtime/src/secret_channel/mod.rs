@@ -2,12 +2,12 @@
 //! through a Unix socket, so that neither the mailbox nor a file holds them.
 //!
 //! ```text
-//! sender: seal (handle, parcel) -> send parcel -> socket -> Receiver (keeps it, says ok)
+//! sender: seal (handle, payload) -> send payload -> socket -> Receiver (keeps it, says ok)
 //!            |                                                |
 //!            +-> mailbox: the request with the handle -> driver -> Receiver::open -> the request
 //! ```
 //!
-//! `directory` is the directory of the sockets: ours alone, not a link. `parcel` is what is sent
+//! `directory` is the directory of the sockets: ours alone, not a link. `payload` is what is sent
 //! and what stands in its place, `receiver` the driver's side, `sender` the other. Both sides
 //! check which account is at the other end. The driver listens only while it asks for a secret or
 //! a code.
@@ -15,13 +15,13 @@
 //! Touches sockets below `AYE_HOME`. The driver hands the secret to the machine.
 
 mod directory;
-mod parcel;
+mod payload;
 mod receiver;
 mod sender;
 
 use std::path::PathBuf;
 
-pub use parcel::{Parcel, is_sealed, seal};
+pub use payload::{SecretPayload, is_sealed, seal};
 pub use receiver::{LOST, Receiver};
 pub use sender::send;
 
@@ -43,7 +43,7 @@ pub enum ChannelError {
     #[error("the process at the other end belongs to another account")]
     Foreign,
     /// It is longer than a driver takes.
-    #[error("it is longer than {} KiB", parcel::LARGEST >> 10)]
+    #[error("it is longer than {} KiB", payload::LARGEST >> 10)]
     TooLong,
     /// The connection broke.
     #[error("cannot send it to the driver of the run: {0}")]

@@ -1,4 +1,4 @@
-//! The driver's side: listens, takes parcels, opens requests with them.
+//! The driver's side: listens, takes payloads, opens requests with them.
 //!
 //! Nothing here waits. A peer that sends nothing holds one of a few places
 //! until others need it; one that sends too much is dropped.
@@ -17,15 +17,15 @@ use rustix::process::geteuid;
 
 use super::ChannelError;
 use super::directory::{Directory, name};
-use super::parcel::{LARGEST, Parcel, handle};
+use super::payload::{LARGEST, SecretPayload, handle};
 
 /// The most peers at once; the oldest makes room for the next.
 const PEERS: usize = 16;
-/// The most parcels that wait for their request; the oldest is forgotten.
-const PARCELS: usize = 16;
+/// The most payloads that wait for their request; the oldest is forgotten.
+const MAX_PAYLOADS: usize = 16;
 /// Bytes read from a peer at once.
 const CHUNK: usize = 16 * 1024;
-/// What a peer is told once its parcel is kept.
+/// What a peer is told once its payload is kept.
 pub(super) const TAKEN: &[u8] = b"taken\n";
 
 /// Why a request whose secret is gone is refused.
@@ -40,7 +40,7 @@ pub struct Receiver {
     socket: Option<Socket>,
     /// It was tried and failed: not again for the same questions.
     failed: bool,
-    parcels: VecDeque<Parcel>,
+    payloads: VecDeque<SecretPayload>,
 }
 
 /// A socket that is listened to.
@@ -60,9 +60,9 @@ struct Peer {
 }
 
 /// What a peer has said so far.
-enum Said {
+enum PeerState {
     Nothing,
-    Parcel(Parcel),
+    Payload(SecretPayload),
     /// It is gone, or talks nonsense.
     Over,
 }
@@ -70,8 +70,8 @@ enum Said {
 impl Receiver {
     /// For the driver of `run`, the outermost. It does not listen yet.
     pub fn new(home: &Path, run: RunId) -> Self {
-        let (home, parcels) = (home.to_owned(), VecDeque::new());
-        Self { home, run, socket: None, failed: false, parcels }
+        let (home, payloads) = (home.to_owned(), VecDeque::new());
+        Self { home, run, socket: None, failed: false, payloads }
     }
 
     /// Listens if secrets or codes are wanted, and only then.
@@ -101,11 +101,11 @@ impl Receiver {
     pub fn serve(&mut self) {
         let Some(socket) = &mut self.socket else { return };
         let accepted = socket.accept();
-        for parcel in socket.read() {
-            if self.parcels.len() == PARCELS {
-                self.parcels.pop_front();
+        for payload in socket.read() {
+            if self.payloads.len() == MAX_PAYLOADS {
+                self.payloads.pop_front();
             }
-            self.parcels.push_back(parcel);
+            self.payloads.push_back(payload);
         }
         if !accepted {
             self.socket = None;
@@ -117,9 +117,9 @@ impl Receiver {
     /// here.
     pub fn open(&mut self, request: Request) -> Result<Request, &'static str> {
         let Some(handle) = handle(&request) else { return Ok(request) };
-        let at = self.parcels.iter().position(|parcel| parcel.handle == handle).ok_or(LOST)?;
-        let parcel = self.parcels.remove(at).ok_or(LOST)?;
-        Ok(parcel.put_back(request))
+        let at = self.payloads.iter().position(|payload| payload.handle == handle).ok_or(LOST)?;
+        let payload = self.payloads.remove(at).ok_or(LOST)?;
+        Ok(payload.put_back(request))
     }
 }
 
@@ -165,19 +165,19 @@ impl Socket {
     }
 
     /// What the peers have sent in full.
-    fn read(&mut self) -> Vec<Parcel> {
-        let mut parcels = Vec::new();
+    fn read(&mut self) -> Vec<SecretPayload> {
+        let mut payloads = Vec::new();
         self.peers.retain_mut(|peer| match peer.read() {
-            Said::Nothing => true,
-            Said::Over => false,
-            Said::Parcel(parcel) => {
-                parcels.push(parcel);
-                // One that does not listen any more leaves a parcel that nobody asks for.
+            PeerState::Nothing => true,
+            PeerState::Over => false,
+            PeerState::Payload(payload) => {
+                payloads.push(payload);
+                // One that does not listen any more leaves a payload that nobody asks for.
                 let _ = peer.stream.write_all(TAKEN);
                 false
             }
         });
-        parcels
+        payloads
     }
 }
 
@@ -190,23 +190,23 @@ impl Drop for Socket {
 }
 
 impl Peer {
-    fn read(&mut self) -> Said {
+    fn read(&mut self) -> PeerState {
         let mut chunk = [0; CHUNK];
         match self.stream.read(&mut chunk) {
-            Ok(0) => Said::Over,
+            Ok(0) => PeerState::Over,
             Ok(read) => {
                 self.received.extend_from_slice(&chunk[..read]);
                 match self.received.split_last() {
                     Some((b'\n', line)) => {
-                        serde_json::from_slice(line).map_or(Said::Over, Said::Parcel)
+                        serde_json::from_slice(line).map_or(PeerState::Over, PeerState::Payload)
                     }
-                    _ if self.received.len() > LARGEST => Said::Over,
-                    _ => Said::Nothing,
+                    _ if self.received.len() > LARGEST => PeerState::Over,
+                    _ => PeerState::Nothing,
                 }
             }
             Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => Said::Nothing,
-                _ => Said::Over,
+                ErrorKind::WouldBlock | ErrorKind::Interrupted => PeerState::Nothing,
+                _ => PeerState::Over,
             },
         }
     }

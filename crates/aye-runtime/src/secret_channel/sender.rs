@@ -11,18 +11,18 @@ use rustix::process::geteuid;
 
 use super::ChannelError;
 use super::directory::{Directory, name};
-use super::parcel::{LARGEST, Parcel};
+use super::payload::{LARGEST, SecretPayload};
 use super::receiver::TAKEN;
 
-/// Hands a parcel to the driver of `run`, the outermost, and returns once the
+/// Hands a payload to the driver of `run`, the outermost, and returns once the
 /// driver has it.
 pub fn send(
     home: &Path,
     run: &RunId,
-    parcel: &Parcel,
+    payload: &SecretPayload,
     patience: Duration,
 ) -> Result<(), ChannelError> {
-    let mut line = serde_json::to_vec(parcel).map_err(std::io::Error::from)?;
+    let mut line = serde_json::to_vec(payload).map_err(std::io::Error::from)?;
     if line.len() >= LARGEST {
         return Err(ChannelError::TooLong);
     }

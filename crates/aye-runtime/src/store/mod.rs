@@ -67,7 +67,7 @@ pub use prune::{Prune, Pruned, Pruner};
 pub use pruned_run::PrunedRun;
 pub use rows::{NameClaim, QuestionRow, QuestionState, RunRow};
 pub use source::Source;
-pub use sqlite::{Bell, Durability, Home, SqliteStore};
+pub use sqlite::{Durability, Home, Notifier, SqliteStore};
 pub use wake::{Listener, Wake, Watch};
 
 /// Everything a driver and a front end need of a store.

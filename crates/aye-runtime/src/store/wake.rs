@@ -23,7 +23,7 @@ pub trait Wake {
     fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError>;
 
     /// Wakes all listeners. An append does it by itself.
-    fn ring(&mut self);
+    fn notify(&mut self);
 }
 
 /// What an adapter hears with. Its descriptor becomes readable with news.
@@ -54,11 +54,11 @@ impl Listener {
     /// Waits for news, at most for `limit`; says whether there was some, and
     /// drains.
     pub fn wait(&mut self, limit: Duration) -> Result<bool, StoreError> {
-        let rang = self.poll(limit).map_err(StoreError::Listen)?;
-        if rang {
+        let news = self.poll(limit).map_err(StoreError::Listen)?;
+        if news {
             self.drain()?;
         }
-        Ok(rang)
+        Ok(news)
     }
 
     fn poll(&self, limit: Duration) -> io::Result<bool> {

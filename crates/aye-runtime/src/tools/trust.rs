@@ -33,7 +33,7 @@ impl Trust {
     ) -> Result<bool, TrustError> {
         match self {
             Self::File(_) if server.own => Ok(true),
-            Self::File(book) => Ok(book.read()?.holds(&Power::from(launch))),
+            Self::File(file) => Ok(file.read()?.holds(&Power::from(launch))),
             Self::Everything => Ok(true),
         }
     }

@@ -27,7 +27,7 @@ use crate::schema;
 const END: Duration = Duration::from_secs(8);
 
 /// Everything the tasks share.
-struct Shop {
+struct WorkerState {
     settings: ToolSettings,
     servers: BTreeMap<String, Server>,
     outbox: Outbox,
@@ -79,30 +79,31 @@ async fn serve(
         (name.clone(), server)
     });
     let servers = servers.collect();
-    let shop = Arc::new(Shop { settings, servers, outbox, descriptions, open: Mutex::default() });
+    let state =
+        Arc::new(WorkerState { settings, servers, outbox, descriptions, open: Mutex::default() });
     while let Some(command) = commands.recv().await {
         match command {
             WorkerCommand::Call(call) => {
                 let (cancel, cancelled) = oneshot::channel();
-                shop.open().insert(call.id, cancel);
-                let shop = Arc::clone(&shop);
-                tokio::spawn(async move { shop.handle(call, cancelled).await });
+                state.open().insert(call.id, cancel);
+                let state = Arc::clone(&state);
+                tokio::spawn(async move { state.handle(call, cancelled).await });
             }
             WorkerCommand::List(server) => {
-                let shop = Arc::clone(&shop);
+                let state = Arc::clone(&state);
                 tokio::spawn(async move {
-                    let result = shop.list(&server).await.map(|tools| tools.to_vec());
-                    shop.outbox.send(ToolEvent::Listed { server, result });
+                    let result = state.list(&server).await.map(|tools| tools.to_vec());
+                    state.outbox.send(ToolEvent::Listed { server, result });
                 });
             }
             WorkerCommand::Cancel(call) => {
-                if let Some(cancel) = shop.open().remove(&call) {
+                if let Some(cancel) = state.open().remove(&call) {
                     let _ = cancel.send(());
                 }
             }
         }
     }
-    let ends = join_all(shop.servers.values().map(Server::stop));
+    let ends = join_all(state.servers.values().map(Server::stop));
     // What still runs then is killed when it is dropped.
     let _ = tokio::time::timeout(END, ends).await;
 }
@@ -129,7 +130,7 @@ impl Drop for End<'_> {
     }
 }
 
-impl Shop {
+impl WorkerState {
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<()>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

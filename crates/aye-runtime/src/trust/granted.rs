@@ -10,7 +10,7 @@ use crate::settings::{
     AdvisorSettings, Channels, MarkedBy, PolicySettings, Powers, ReadOnlyTools, Settings,
 };
 
-use super::book::{Agreements, TrustFile};
+use super::file::{Agreements, TrustFile};
 use super::power::{Power, outside};
 
 /// On whose word something is started.
@@ -50,8 +50,8 @@ pub struct Granted {
 impl Granted {
     /// What counts in this project for something that is started like this.
     pub fn of(settings: &Settings, home: &Path, by: StartedBy) -> Self {
-        let book = TrustFile::new(home, &settings.root);
-        let (agreed, trouble) = match book.read() {
+        let file = TrustFile::new(home, &settings.root);
+        let (agreed, trouble) = match file.read() {
             Ok(agreed) => (agreed, None),
             // What cannot be read agrees to nothing.
             Err(error) => (Agreements::default(), Some(error.to_string())),

@@ -9,7 +9,7 @@
 //!
 //! Touches one file below `AYE_HOME`. Settings and use cases ask it what counts.
 
-mod book;
+mod file;
 mod granted;
 mod must_be_trusted;
 mod power;
@@ -20,7 +20,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::settings::Settings;
 
-pub use book::{Agreement, Agreements, TrustError, TrustFile, Trusted};
+pub use file::{Agreement, Agreements, TrustError, TrustFile, Trusted};
 pub use granted::{Granted, StartedBy};
 pub use power::Power;
 pub use retention::Retention;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::fmt::shell_word;
 
-use super::book::TrustFile;
+use super::file::TrustFile;
 use super::granted::StartedBy;
 
 impl TrustFile {

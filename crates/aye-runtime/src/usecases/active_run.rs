@@ -16,7 +16,7 @@ use aye_process::Signals;
 use crate::driver::{Driven, Driver, Outcome, Parts};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::notify::Courier;
+use crate::notify::DeliveryWorker;
 use crate::prompter::Prompter;
 use crate::report::{Report, Sink};
 use crate::runtime::Runtime;
@@ -36,7 +36,7 @@ pub struct ActiveRun {
     /// What was learned.
     pub(super) memory: Arc<Memory>,
     /// Who tells people of it, where a channel is configured.
-    pub(super) courier: Option<Courier>,
+    pub(super) delivery_worker: Option<DeliveryWorker>,
     /// How long nobody may answer before it rests; for ever if nothing is said.
     pub(super) rest_after: Option<Duration>,
 }
@@ -93,14 +93,22 @@ impl ActiveRun {
     /// Drives it to its end or a pause.
     pub fn drive(self, surface: Surface<'_>) -> Result<FinishedRun, Error> {
         let Self {
-            runtime, mut store, lease, machine, beginning, memory, courier, rest_after, ..
+            runtime,
+            mut store,
+            lease,
+            machine,
+            beginning,
+            memory,
+            delivery_worker,
+            rest_after,
+            ..
         } = self;
         let workspace = machine.state().started.workspace.clone();
         let workspace = Path::new(&workspace);
         let run = machine.state().run.clone();
         runtime.settle_lessons(&mut *store)?;
         // What others left is told too.
-        courier.iter().for_each(Courier::look);
+        delivery_worker.iter().for_each(DeliveryWorker::look);
         aye_process::slots::set_limit(runtime.settings.max_processes);
         aye_process::set_grace(runtime.settings.grace);
         let driver = Driver::new(Parts {
@@ -130,8 +138,8 @@ impl ActiveRun {
             Beginning::Resumed(by) => driver.resume(by)?,
             Beginning::Retried(retry) => driver.retry(*retry)?,
         };
-        if let Some(courier) = courier {
-            courier.finish(&*store, &run);
+        if let Some(delivery_worker) = delivery_worker {
+            delivery_worker.finish(&*store, &run);
         }
         let (state, secrets) = (machine.state().clone(), machine.secrets().clone());
         let journal = JournalReader::new(store);

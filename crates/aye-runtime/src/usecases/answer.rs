@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::store::{QuestionRow, QuestionState, RunRow};
+use crate::store::{QuestionRow, QuestionState};
 
 use super::journal_reader::JournalReader;
 use super::submit::Sent;
+use super::take_up::AfterAnswer;
 
 /// Who answers, and how strongly that is proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +58,8 @@ pub struct TakenAnswer {
     pub question: QuestionRow,
     /// The same request was sent before.
     pub repeated: bool,
-    /// Nobody drove the run: it continues in the background, or why it does not.
-    pub resumed: Option<Result<(), String>>,
+    /// What became of the run, if no process drove it.
+    pub after: Option<AfterAnswer>,
     /// Whether it is given again, where that was wanted: only some questions allow it.
     pub remembered: Option<bool>,
 }
@@ -147,9 +148,12 @@ impl Runtime {
         };
         let remembered = request.remember.map(allowed);
         let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
-        let resumed = match self.submit(&row, &sent)? {
+        let after = match self.submit(&row, &sent)? {
             Sent::Accepted => None,
-            Sent::AcceptedUndriven => Some(self.continue_detached(&journal, &row)),
+            Sent::AcceptedUndriven => {
+                let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
+                Some(self.continue_answered(&outer, &mut |_| {}))
+            }
             Sent::Refused(why) => {
                 if let Some(late) = journal.late_answer(&question.id, self.now())? {
                     return Err(AnswerError::Decided(late));
@@ -158,7 +162,7 @@ impl Runtime {
             }
         };
         let question = journal.find_question(question.id.as_str())?;
-        Ok(TakenAnswer { question, repeated: false, resumed, remembered })
+        Ok(TakenAnswer { question, repeated: false, after, remembered })
     }
 
     /// Holds the deadline of a question: someone is looking at it.
@@ -174,24 +178,6 @@ impl Runtime {
                 None => Err(AnswerError::Refused { question: question.id.to_string(), why }),
             },
         }
-    }
-
-    fn continue_detached(&self, journal: &JournalReader, row: &RunRow) -> Result<(), String> {
-        let resume = || {
-            let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
-            let outer = journal.run(&outer.id)?.unwrap_or(outer);
-            if !outer.status.is_ended() && !journal.continues_unseen(&outer)? {
-                let message =
-                    "no process drives the run, and it was started at a terminal or by a script";
-                let hint = format!("resume it with: `aye resume {}`", outer.id);
-                return Err(Error::Refused { message: message.to_owned(), hint: Some(hint) });
-            }
-            self.continue_undriven(&outer, &mut |_| {})
-        };
-        resume().map_err(|error: Error| match error.hint() {
-            Some(hint) => format!("{error}; {hint}"),
-            None => error.to_string(),
-        })
     }
 }
 
@@ -235,7 +221,7 @@ fn repeated(
         }
         None => {
             let question = journal.find_question(question.id.as_str())?;
-            Ok(TakenAnswer { question, repeated: true, resumed: None, remembered: None })
+            Ok(TakenAnswer { question, repeated: true, after: None, remembered: None })
         }
     }
 }

@@ -11,21 +11,22 @@ use std::time::Duration;
 use aye_core::error_code::ErrorCode;
 use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
-use aye_core::machine::{Machine, Start};
+use aye_core::machine::Start;
 use aye_core::nested::ParentScope;
 use aye_core::secrets::Secrets;
 use aye_core::skill::{StepTimeout, format_duration};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use crate::commit::{self, Begin};
 use crate::error::Error;
 use crate::memory::{InMemoryDocuments, Memory};
 use crate::runtime::Runtime;
-use crate::store::{Journal as _, Leases as _, MemoryStore, Source};
+use crate::store::{Leases as _, MemoryStore, Source};
 use crate::tools::ToolError;
 
 use super::active_run::{ActiveRun, Beginning, FinishedRun, Surface};
-use super::prepare::no_such_step;
+use super::start::not_begun;
 
 /// A tool that is to be called.
 pub struct CallRequest {
@@ -91,12 +92,17 @@ impl Runtime {
             blocked: None,
         };
         let world = self.world(&self.directory);
-        let (machine, events) = Machine::start(Arc::clone(&flow), self.limits(), start, &world)
-            .map_err(|error| no_such_step(&error))?;
-        store.start(&lease, &events, &source)?;
+        let begin = Begin {
+            flow: Arc::clone(&flow),
+            limits: self.limits(),
+            source: Some(&source),
+            waits: false,
+        };
+        let begun = commit::begin(&mut store, &lease, &begin, start, &world);
+        let (machine, events) = begun.map_err(not_begun)?;
         let active = ActiveRun {
             memory: Arc::new(Memory::over(None, Arc::new(InMemoryDocuments::default()))),
-            courier: None,
+            delivery_worker: None,
             runtime: self.clone(),
             flow,
             store: Box::new(store),

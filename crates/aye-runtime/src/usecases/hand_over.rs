@@ -51,15 +51,15 @@ impl Runtime {
         outermost: &RunId,
         request: &Request,
     ) -> Result<Option<Request>, Error> {
-        let (sealed, Some(parcel)) = seal(request, new_handle()?) else {
+        let (sealed, Some(payload)) = seal(request, new_handle()?) else {
             return Ok(Some(request.clone()));
         };
         let since = Instant::now();
-        let mut bell = store.listen()?;
+        let mut listener = store.listen()?;
         loop {
-            bell.drain()?;
+            listener.drain()?;
             let left = PATIENCE.saturating_sub(since.elapsed());
-            match secret_channel::send(&self.home, outermost, &parcel, left.max(AGAIN)) {
+            match secret_channel::send(&self.home, outermost, &payload, left.max(AGAIN)) {
                 Ok(()) => return Ok(Some(sealed)),
                 // It may have just asked, and listens in a moment.
                 Err(ChannelError::NotListening) if !left.is_zero() => {}
@@ -75,7 +75,7 @@ impl Runtime {
             if !is_open(store, request)? {
                 return Ok(Some(without_secrets(request)));
             }
-            bell.wait(AGAIN)?;
+            listener.wait(AGAIN)?;
         }
     }
 }
@@ -92,6 +92,7 @@ fn without_secrets(request: &Request) -> Request {
     let mut request = request.clone();
     if let Request::Answer { answer, code, .. } = &mut request {
         answer.value = secret_marker();
+        answer.reason = None;
         *code = None;
     }
     request

@@ -15,7 +15,9 @@ use crate::runtime::Runtime;
 use crate::store::{Found, QuestionRow, RunFilter, RunRow, RunStatus, Source, Store};
 
 use super::loaded_run::{LoadedRun, TextArguments};
-use super::logs::{LogItem, LogRequest, read_logs, tail_of_log};
+use super::logs::{
+    LogItem, LogRequest, LogTails, TailsRequest, read_logs, tail_of_log, tails_of_logs,
+};
 use super::run_views::{
     ListedRun, OpenQuestion, Overview, RunDetails, RunHistory, find_run, listed, open_question,
     open_questions, open_questions_after, state_of,
@@ -236,6 +238,11 @@ impl JournalReader {
         tell: &mut dyn FnMut(LogItem<'_>) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         read_logs(&*self.store, request, tell)
+    }
+
+    /// The ends of what the steps of a run wrote.
+    pub fn tails_of_logs(&self, request: &TailsRequest<'_>) -> Result<LogTails, Error> {
+        tails_of_logs(&*self.store, request)
     }
 
     /// What one execution of a step wrote.

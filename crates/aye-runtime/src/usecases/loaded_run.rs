@@ -98,7 +98,8 @@ impl LoadedRun {
         if self.state.needs_name() {
             return false;
         }
-        node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
+        let began = !self.state.is_before_step();
+        began && node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
             || finally && !only && !is_item
     }
 
@@ -174,8 +175,9 @@ impl LoadedRun {
             false => "answer",
         };
         let message = format!("secret {what} `{name}` is not kept in the journal");
+        let verb = if self.row.status.is_ended() { "retry" } else { "resume" };
         let hint = format!(
-            "`aye resume {}` on a terminal asks for it; a script gives it with `-i {name}=…`",
+            "`aye {verb} {}` on a terminal asks for it; a script gives it with `-i {name}=…`",
             self.row.id
         );
         Error::usage(message, hint)

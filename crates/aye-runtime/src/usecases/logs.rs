@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use aye_core::event::{Event, EventKind, StepStarted};
+use aye_core::event::{Event, EventKind, StepCompleted, StepStarted};
 use aye_core::id::RunId;
 use aye_core::nested::{Item, Parent};
 use aye_core::step_kind::StepKind;
@@ -63,6 +63,120 @@ pub fn has_log(started: &StepStarted) -> bool {
     matches!(started.kind, StepKind::Command | StepKind::Shell | StepKind::Tool | StepKind::Compute)
 }
 
+/// The result of a step, where it is not what the step wrote: that of a tool, and that of a
+/// block, which is elsewhere also if python3 runs it.
+fn result_of<'a>(kind: &StepKind, done: &'a StepCompleted) -> Option<&'a Value> {
+    let gives = match kind {
+        StepKind::Tool => done.process.is_none(),
+        StepKind::Compute => true,
+        _ => false,
+    };
+    Some(&done.value).filter(|value| gives && !value.is_null())
+}
+
+/// The ends of which logs are wanted.
+pub struct TailsRequest<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// Only those of this step, or of the step or the run inside at this path.
+    pub step: Option<&'a str>,
+    /// At most so many logs: the newest.
+    pub logs: usize,
+    /// At most so many lines of each.
+    pub lines: usize,
+}
+
+/// The end of what one attempt of a step wrote.
+pub struct LogTail {
+    /// The run it is in.
+    pub run: RunId,
+    /// The runs around it.
+    pub around: Vec<String>,
+    /// The step.
+    pub step: String,
+    /// The attempt.
+    pub attempt: u32,
+    /// Its last lines.
+    pub lines: VecDeque<String>,
+    /// How many came before.
+    pub left_out: usize,
+    /// The result of a tool or of a block, secrets masked.
+    pub result: Option<Value>,
+}
+
+/// The ends of the logs of a run.
+pub struct LogTails {
+    /// In the order in which the steps began.
+    pub logs: Vec<LogTail>,
+    /// What the step that is wanted asked last.
+    pub asked: Option<String>,
+}
+
+/// The ends of what the steps of a run wrote. Only these logs are read.
+pub(super) fn tails_of_logs(
+    store: &dyn Store,
+    request: &TailsRequest<'_>,
+) -> Result<LogTails, Error> {
+    let mut paths: HashMap<RunId, Path> = HashMap::new();
+    let mut begun: VecDeque<(RunId, StepStarted)> = VecDeque::new();
+    let mut results: HashMap<(RunId, u32), StepCompleted> = HashMap::new();
+    let mut asked = None;
+    for (_, event) in store.events_within(request.run, 0)? {
+        let around = paths.get(&event.run);
+        let leads_to = |step: &str, wanted: &str| match around {
+            Some(path) => path.leads_to(step, wanted),
+            None => Path::default().leads_to(step, wanted),
+        };
+        match event.kind {
+            EventKind::SkillStarted(started) => {
+                if let Some(parent) = &started.parent {
+                    let around = paths.get(&parent.run).cloned().unwrap_or_default();
+                    paths.insert(event.run, around.to(parent));
+                }
+            }
+            EventKind::ConfirmationRequired(question)
+                if request.step.is_some_and(|wanted| leads_to(&question.step, wanted)) =>
+            {
+                asked = Some(question.message);
+            }
+            EventKind::StepStarted(started) => {
+                let is_wanted = request.step.is_none_or(|wanted| leads_to(&started.step, wanted));
+                if has_log(&started) && is_wanted {
+                    begun.push_back((event.run, *started));
+                    if begun.len() > request.logs {
+                        begun.pop_front();
+                    }
+                }
+            }
+            EventKind::StepCompleted(done) => {
+                let is_told = |(run, started): &(RunId, StepStarted)| {
+                    (run, started.execution) == (&event.run, done.execution)
+                };
+                if begun.iter().any(is_told) {
+                    results.insert((event.run, done.execution), *done);
+                }
+            }
+            _ => {}
+        }
+    }
+    let tail = |(run, started): (RunId, StepStarted)| {
+        let done = results.get(&(run.clone(), started.execution));
+        let log = LogReader::new(store.log(&run, started.execution, &started.step));
+        let (lines, left_out) = tail_of_log(log, request.lines)?;
+        Ok(LogTail {
+            around: paths.get(&run).map(|path| path.labels.clone()).unwrap_or_default(),
+            result: done.and_then(|done| result_of(&started.kind, done)).cloned(),
+            run,
+            step: started.step,
+            attempt: started.attempt,
+            lines,
+            left_out,
+        })
+    };
+    let logs = begun.into_iter().map(tail).collect::<Result<_, Error>>()?;
+    Ok(LogTails { logs, asked })
+}
+
 /// Tells what the steps of a run wrote, in order; says how many steps that were.
 pub(super) fn read_logs(
     store: &dyn Store,
@@ -91,12 +205,10 @@ pub(super) fn read_logs(
             }
             if let Some(ending) = open.as_mut().filter(|open| open.is_ended_by(event)) {
                 if let EventKind::StepCompleted(done) = &event.kind
-                    && ending.gives
-                    && (done.process.is_none() || ending.is_block)
-                    && !done.value.is_null()
+                    && let Some(result) = result_of(&ending.kind, done)
                 {
                     ending.pour(tell)?;
-                    tell(LogItem::Result(&done.value))?;
+                    tell(LogItem::Result(result))?;
                 }
                 finish(open.as_mut(), tell)?;
             }
@@ -117,12 +229,8 @@ pub(super) fn read_logs(
                 })?;
                 let base = store.log(&event.run, started.execution, step);
                 let (run, step) = (event.run.clone(), step.to_owned());
-                // What a program writes is its result; of these it is not in the log.
-                let gives = matches!(started.kind, StepKind::Tool | StepKind::Compute);
-                // A block that python3 runs writes its result elsewhere.
-                let is_block = started.kind == StepKind::Compute;
-                let reader = LogReader::new(base);
-                open = Some(OpenLog { reader, run, step, gives, is_block, ended: false });
+                let (reader, kind) = (LogReader::new(base), started.kind.clone());
+                open = Some(OpenLog { reader, run, step, kind, ended: false });
             }
         }
         if let Some(open) = open.as_mut().filter(|open| !open.ended) {
@@ -204,10 +312,7 @@ struct OpenLog {
     reader: LogReader,
     run: RunId,
     step: String,
-    /// Its result is not what it writes.
-    gives: bool,
-    /// It is a block of Python.
-    is_block: bool,
+    kind: StepKind,
     ended: bool,
 }
 

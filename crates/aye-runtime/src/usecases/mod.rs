@@ -13,6 +13,7 @@
 //! propose_change -> a run that asks a person; its step is apply_change
 //! try_tool -> a run of one step, of a tool that only looks
 //! ask_in_run -> AskedInRun: the question of a script, as a run of one step
+//! list_skills -> SkillList, read_skill -> FoundSkill: skills that may have errors
 //! journal -> JournalReader: runs, questions, events, logs; subscribe -> Subscription
 //! ```
 //!
@@ -31,6 +32,7 @@ mod hand_over;
 mod journal_reader;
 mod late_answer;
 mod lessons;
+mod list_skills;
 mod loaded_run;
 mod log_search;
 mod logs;
@@ -68,9 +70,10 @@ pub use call_tool::{CallOutcome, CallRequest};
 pub use change_skill::{APPLY, ChangeRequest, SkillChange, is_change, receive_change};
 pub use desktop::DesktopPrompters;
 pub use journal_reader::JournalReader;
+pub use list_skills::{FoundSkill, ListedSkill, SkillList};
 pub use loaded_run::{LoadedRun, TextArguments};
 pub use log_search::{LogMatches, search_log};
-pub use logs::{LogItem, LogRequest, has_log};
+pub use logs::{LogItem, LogRequest, LogTail, LogTails, TailsRequest, has_log};
 pub use memory_counts::Counts;
 pub use notify::ListedChannel;
 pub use prepare::{CheckedSkill, Prepared, SkillError, no_such_step};
@@ -87,6 +90,7 @@ pub use step_place::StepPlace;
 pub use step_process::process_of;
 pub use submit::{CancelOutcome, Cancelling, Sent};
 pub use subscribe::Subscription;
+pub use take_up::AfterAnswer;
 pub use tool_facts::ToolFacts;
 pub use warning::Warning;
 

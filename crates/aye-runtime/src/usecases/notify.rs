@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use crate::announced_server::AnnouncedServer;
 use crate::error::Error;
 use crate::notify::{
-    Channel, Courier, Delivery, DeliveryError, Message, NotTaken, NotifyHost, Plan, Staying,
-    answers, deliver, token_digest,
+    Channel, Delivery, DeliveryError, DeliveryWorker, Message, NotTaken, NotifyHost, Plan,
+    ServerDelivery, answers, deliver, token_digest,
 };
 use crate::runtime::Runtime;
 use crate::settings::{ChannelKind, ChannelSettings};
@@ -40,7 +40,7 @@ impl Runtime {
     /// From now on the store adds the messages that events of a run cause, if a
     /// channel is configured at all. `attended` says whether someone sits where
     /// it is driven.
-    pub(super) fn announce(&self, store: &mut dyn Store, attended: bool) -> Option<Courier> {
+    pub(super) fn announce(&self, store: &mut dyn Store, attended: bool) -> Option<DeliveryWorker> {
         let (project, user) = (&self.settings.project, &self.settings.user);
         // Without a channel there is nothing to look up.
         if project.notify.is_empty() && user.notify.is_empty() {
@@ -51,14 +51,18 @@ impl Runtime {
             return None;
         }
         let agreed = channels.iter().map(|(name, one)| (name.clone(), agreed(name, one))).collect();
-        let courier = Courier::new(Arc::new(Host(self.clone())));
-        store.announce_with(Some(courier.announcement(Plan { channels, agreed, attended })));
-        Some(courier)
+        let delivery_worker = DeliveryWorker::new(Arc::new(Host(self.clone())));
+        store.announce_with(Some(delivery_worker.announcement(Plan {
+            channels,
+            agreed,
+            attended,
+        })));
+        Some(delivery_worker)
     }
 
     /// Delivers messages of every run for as long as what is returned lives.
-    pub fn deliver_messages(&self) -> Staying {
-        Staying::start(Arc::new(Host(self.clone())))
+    pub fn deliver_messages(&self) -> ServerDelivery {
+        ServerDelivery::start(Arc::new(Host(self.clone())))
     }
 
     /// The channels that there are here, the user's first.
@@ -191,7 +195,7 @@ fn agreed(name: &str, channel: &ChannelSettings) -> String {
     Power::channel(name, channel).digest
 }
 
-/// What the couriers of a process need.
+/// What the delivery workers of a process need.
 struct Host(Runtime);
 
 impl std::fmt::Debug for Host {
@@ -210,7 +214,9 @@ impl NotifyHost for Host {
     }
 
     fn channel(&self, workspace: &str, name: &str, digest: &str) -> Result<Channel, String> {
-        let there = self.0.at(workspace).map_err(|error| error.to_string())?;
+        // The channel may be newer than this process.
+        let there = self.0.reading_settings_at(workspace.into());
+        let there = there.map_err(|error| error.to_string())?;
         let granted = there.granted();
         let project = there.settings.project.notify.get(name);
         // A person was there when the message was written, and agreed to it.
@@ -238,7 +244,11 @@ impl NotifyHost for Host {
     }
 
     fn drop_boxes(&self) -> Vec<PathBuf> {
-        let granted = self.0.granted();
+        // What cannot be read now is looked for again soon.
+        let Ok(there) = self.0.reading_settings_at(self.0.directory.clone()) else {
+            return Vec::new();
+        };
+        let granted = there.granted();
         let directory = |channel: &ChannelSettings| match &channel.kind {
             ChannelKind::DropBox(files) => Some(files.directory.clone()),
             ChannelKind::Webhook(_)
@@ -262,5 +272,28 @@ impl NotifyHost for Host {
             | AnswerError::Refused { .. } => NotTaken::Refused,
             AnswerError::Failed(_) => NotTaken::Failed,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::Parts;
+
+    /// A server stays for days; a channel that was added since is no reason to drop its messages.
+    #[test]
+    fn a_channel_is_found_that_was_added_after_the_process_began() {
+        let place = tempfile::tempdir().expect("a directory");
+        let file = place.path().join("config.toml");
+        let work = place.path().join("work");
+        std::fs::create_dir(&work).expect("a directory");
+        let parts = Parts::new(place.path().join("home"), &work);
+        let parts = Parts { user_settings: Some(file.clone()), ..parts };
+        let host = Host(Runtime::new(parts).expect("a runtime"));
+        let channel = || host.channel(&work.to_string_lossy(), "mine", "");
+        assert_eq!(channel().expect_err("none yet"), "there is no channel `mine`");
+        let text = "[notify.mine]\nkind = \"command\"\ncommand = [\"true\"]\n";
+        std::fs::write(&file, text).expect("written");
+        assert_eq!(channel().expect("it is there now").name, "mine");
     }
 }

@@ -22,6 +22,8 @@ use crate::runtime::Runtime;
 use crate::skills::{Reach, SkillFile};
 use crate::trust::StartedBy;
 
+use super::list_skills::FoundSkill;
+
 /// A skill that can be run.
 pub struct CheckedSkill {
     /// Where it is.
@@ -101,10 +103,8 @@ impl Runtime {
             );
         }
         self.must_be_trusted()?;
-        let (path, name) = self.library().find(wanted)?;
-        let file = SkillFile::read(&self.directory.join(&path))?;
-        let file = file.or_lenient(self.settings.lenient).marked(&self.settings.tools);
-        let mut file = SkillFile { path: path.clone(), ..file }.only(name.as_deref());
+        let FoundSkill { mut file, name } = self.read_skill(wanted)?;
+        let path = file.path.clone();
         if name.is_none() && file.declared.len() > 1 && file.valid() > 0 {
             return Err(file.several().into());
         }

@@ -161,7 +161,7 @@ impl Runtime {
         let row = &request.row;
         let runtime = self.at(&row.workspace)?;
         let mut store = runtime.store()?;
-        let courier = runtime.announce(&mut *store, request.attended);
+        let delivery_worker = runtime.announce(&mut *store, request.attended);
         let lease = store.acquire(&row.id, &runtime.holder())?;
         store.verify(&row.id)?;
         let loaded = LoadedRun::read(&*store, row, &runtime)?;
@@ -195,7 +195,7 @@ impl Runtime {
             machine,
             beginning,
             memory,
-            courier,
+            delivery_worker,
             rest_after,
         })
     }

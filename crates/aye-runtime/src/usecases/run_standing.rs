@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::runtime::Runtime;
 use crate::store::RunFilter;
 
-use super::run_views::ListedRun;
+use super::run_views::{ListedRun, Overview};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,15 @@ impl ListedRun {
     /// Where it stands.
     pub fn standing(&self) -> RunStanding {
         let standing = RunStanding::of(self.row.status, self.driven, self.row.waiting);
+        standing.or_queued(self.row.waits_for_name().is_some())
+    }
+}
+
+impl Overview {
+    /// Where it stands.
+    pub fn standing(&self) -> RunStanding {
+        let waiting = u32::try_from(self.waiting).unwrap_or(u32::MAX);
+        let standing = RunStanding::of(self.row.status, self.driven, waiting);
         standing.or_queued(self.row.waits_for_name().is_some())
     }
 }

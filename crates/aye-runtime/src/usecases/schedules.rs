@@ -135,7 +135,7 @@ impl Runtime {
 
     /// Nobody is there when a schedule is due: the project has to be trusted.
     fn require_trust(&self) -> Result<(), Error> {
-        if self.trust_book().read()?.trusted {
+        if self.trust_file().read()?.trusted {
             return Ok(());
         }
         let root = self.settings.root.display().to_string();

@@ -104,7 +104,7 @@ impl Runtime {
     /// Ends a run whose answer nobody waits for.
     fn withdraw_run(&self, finished: &FinishedRun, why: &str) -> Result<(), Error> {
         let Some(row) = finished.journal.run(&finished.state.run)? else { return Ok(()) };
-        self.cancel(&row, self.driver().user, Some(why.to_owned()), &mut |_| {})?;
+        self.cancel(&row, self.driver().user, Some(why.to_owned()), true, &mut |_| {})?;
         Ok(())
     }
 }

@@ -196,7 +196,7 @@ impl Runtime {
         self.fill_secrets(&flow.skill.inputs, &mut inputs)?;
         (start.inputs, start.secrets) = (inputs.values, inputs.secrets);
         let mut store = self.store()?;
-        let courier = self.announce(&mut *store, attended);
+        let delivery_worker = self.announce(&mut *store, attended);
         let lease = store.acquire(&start.run, &self.holder())?;
         start.epoch = lease.epoch();
         if let Some(words) = self.left_out() {
@@ -205,13 +205,7 @@ impl Runtime {
         let begin =
             Begin { flow: Arc::clone(&flow), limits: self.limits(), source: Some(&source), waits };
         let begun = commit::begin(&mut *store, &lease, &begin, start, &world);
-        let (machine, events) = begun.map_err(|error| match error {
-            BeginError::Start(error) => no_such_step(&error),
-            BeginError::Store(StoreError::NameTaken { name, blocked }) => {
-                name_taken(&name, &blocked)
-            }
-            BeginError::Store(error) => error.into(),
-        })?;
+        let (machine, events) = begun.map_err(not_begun)?;
         let (beginning, memory) = (Beginning::Started(events), Arc::new(self.memory()));
         let (runtime, rest_after) = (self.clone(), None);
         Ok(ActiveRun {
@@ -222,9 +216,18 @@ impl Runtime {
             machine,
             beginning,
             memory,
-            courier,
+            delivery_worker,
             rest_after,
         })
+    }
+}
+
+/// Why a run did not begin.
+pub(super) fn not_begun(error: BeginError) -> Error {
+    match error {
+        BeginError::Start(error) => no_such_step(&error),
+        BeginError::Store(StoreError::NameTaken { name, blocked }) => name_taken(&name, &blocked),
+        BeginError::Store(error) => error.into(),
     }
 }
 

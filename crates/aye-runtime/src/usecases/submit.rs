@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aye_core::event::EventKind;
+use aye_core::id::RunId;
 use aye_core::input::Request;
 use indexmap::IndexMap;
 
@@ -74,12 +75,14 @@ impl Runtime {
         Ok(())
     }
 
-    /// Cancels a run.
+    /// Cancels a run. One that nobody has cancelled and that has only its `finally` left is
+    /// left alone, unless it is to end `now`.
     pub fn cancel(
         &self,
         row: &RunRow,
         by: String,
         reason: Option<String>,
+        now: bool,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<Cancelling, Error> {
         if row.status.is_ended() {
@@ -93,6 +96,10 @@ impl Runtime {
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let undriven = store.holder(&outer.id)?.is_none();
         let row = if undriven { outer } else { row.clone() };
+        let loaded = LoadedRun::read(&*store, &row, self);
+        if !now && loaded.is_ok_and(|run| run.state.is_only_finishing()) {
+            return Err(only_finishing(&row.id));
+        }
         let cleans_up = match undriven {
             true => self.cleans_up(&*store, &row)?,
             false => self.cleans_up(&*store, &row).unwrap_or_default(),
@@ -129,7 +136,7 @@ impl Runtime {
         by: String,
         reason: Option<String>,
     ) -> Result<Sent, Error> {
-        let Cancelling { row, outcome, .. } = self.cancel(row, by, reason, &mut |_| {})?;
+        let Cancelling { row, outcome, .. } = self.cancel(row, by, reason, false, &mut |_| {})?;
         match outcome {
             CancelOutcome::Sent(sent) => Ok(sent),
             CancelOutcome::NeedsDriver => {
@@ -170,11 +177,11 @@ impl Runtime {
                 None => return self.submit_to(store, row, request, warn),
             },
         };
-        let mut bell = store.listen()?;
+        let mut listener = store.listen()?;
         let id = store.send(&row.id, &stored, &self.driver().user, self.now())?;
         let since = Instant::now();
         loop {
-            bell.drain()?;
+            listener.drain()?;
             let verdict = store.verdict(id)?;
             match verdict.as_ref().map(Verdict::refusal) {
                 // Who cancels waits for what runs to end.
@@ -203,7 +210,7 @@ impl Runtime {
                     hint: Some("it reads the request when it can".to_owned()),
                 });
             }
-            bell.wait(Duration::from_millis(500))?;
+            listener.wait(Duration::from_millis(500))?;
         }
     }
 
@@ -214,6 +221,16 @@ impl Runtime {
             answer.origin = Some(self.origin());
         }
         request
+    }
+}
+
+fn only_finishing(run: &RunId) -> Error {
+    Error::Refused {
+        message: format!("the steps of run `{run}` are over; only its `finally` is left"),
+        hint: Some(format!(
+            "`aye resume {run}` continues it if nothing runs it; `aye cancel {run} --now` leaves \
+             out the rest"
+        )),
     }
 }
 

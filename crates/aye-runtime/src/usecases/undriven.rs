@@ -97,11 +97,11 @@ pub(super) fn apply(
     warn: &mut dyn FnMut(Warning),
 ) -> Result<Option<String>, Error> {
     let (held, outer) = Held::take(runtime, store, row)?;
-    let courier = held.runtime.announce(store, false);
+    let delivery_worker = held.runtime.announce(store, false);
     let applied = apply_to(&held, &outer, store, row, request, warn);
     store.announce_with(None);
-    if let Some(courier) = courier {
-        courier.finish(store, &outer.id);
+    if let Some(delivery_worker) = delivery_worker {
+        delivery_worker.finish(store, &outer.id);
     }
     applied
 }
@@ -178,6 +178,11 @@ pub(super) fn settle_requests(
         if is_sealed(&pending.request) {
             let lost = Verdict::Refused(LOST.to_owned());
             store.append(&held.lease, &[], &[(pending.id, lost)])?;
+            continue;
+        }
+        let cancels = matches!(pending.request, Request::Cancel { .. });
+        if cancels && machine.state().is_ending_since(pending.at) {
+            store.append(&held.lease, &[], &[(pending.id, Verdict::Accepted)])?;
             continue;
         }
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;

@@ -278,7 +278,7 @@ fn the_journal_says_who_or_what_started_a_run() {
         };
         let runtime = Runtime::new(parts).unwrap();
         // Only what a person trusts is started for an assistant.
-        runtime.trust_book().trust(&[], runtime.now()).unwrap();
+        runtime.trust_file().trust(&[], runtime.now()).unwrap();
         let skill = runtime.check_skill("s").map_err(SkillError::into_error).unwrap();
         let prepared = runtime.prepare(skill, Default::default()).unwrap();
         let run = runtime.start(prepared, true, &mut |_| {}).unwrap().run().clone();

@@ -95,7 +95,7 @@ pub(super) struct Link {
     pub(super) to: usize,
     /// The outcomes in the words of the file; empty for "and then".
     pub(super) outcomes: Vec<String>,
-    pub(super) mood: Mood,
+    pub(super) kind: EdgeKind,
     /// Not written in the file.
     pub(super) implied: bool,
 }
@@ -108,7 +108,7 @@ impl Link {
 
 /// What taking a link says about the step before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mood {
+pub(super) enum EdgeKind {
     Good,
     Bad,
     Refused,
@@ -165,8 +165,8 @@ impl Diagram {
     fn link_ends(&mut self, to: NodeId) {
         let ends = self.shapes.iter().enumerate().filter(|(_, shape)| shape.end.is_some());
         let links = ends.map(|(from, _)| {
-            let (outcomes, mood) = (Vec::new(), Mood::Good);
-            Link { from, to, outcomes, mood, implied: true }
+            let (outcomes, kind) = (Vec::new(), EdgeKind::Good);
+            Link { from, to, outcomes, kind, implied: true }
         });
         let links: Vec<Link> = links.collect();
         self.links.extend(links);
@@ -183,8 +183,8 @@ impl Diagram {
     fn link_finally(&mut self, from: NodeId, node: &Node) {
         self.shapes[from].remarks.push("finally");
         if let Some(Target::Step(to)) = node.routes.success {
-            let (outcomes, mood) = (Vec::new(), Mood::Good);
-            self.links.push(Link { from, to, outcomes, mood, implied: false });
+            let (outcomes, kind) = (Vec::new(), EdgeKind::Good);
+            self.links.push(Link { from, to, outcomes, kind, implied: false });
         }
     }
 
@@ -224,37 +224,37 @@ impl Diagram {
     }
 
     /// The end of an outcome that leads nowhere in the file.
-    fn imply_end(&mut self, from: usize, status: EndStatus, outcome: &str, mood: Mood) {
+    fn imply_end(&mut self, from: usize, status: EndStatus, outcome: &str, kind: EdgeKind) {
         let place = EndPlace::After(self.shapes[from].name.clone());
         let to = self.add_end(None, status, place);
         let outcomes = vec![outcome.to_owned()];
-        self.links.push(Link { from, to, outcomes, mood, implied: true });
+        self.links.push(Link { from, to, outcomes, kind, implied: true });
     }
 
     fn link(&mut self, from: NodeId, node: &Node, shape_of: &dyn Fn(Target) -> Option<usize>) {
-        for (outcome, mood, target) in outcomes(node) {
+        for (outcome, kind, target) in outcomes(node) {
             let Some(to) = shape_of(target) else { continue };
-            self.join(from, to, &outcome, mood);
+            self.join(from, to, &outcome, kind);
         }
         let leads_on = node.routes.success.is_some() || node.routes.codes.contains_key(&0);
         if !leads_on && !node.is_decided_by_answers() {
-            self.imply_end(from, EndStatus::Completed, "success", Mood::Good);
+            self.imply_end(from, EndStatus::Completed, "success", EdgeKind::Good);
         }
         let caught = node.routes.declined.or(node.routes.failure).is_some();
         if node.can_decline() && !caught {
-            self.imply_end(from, EndStatus::Cancelled, "declined", Mood::Refused);
+            self.imply_end(from, EndStatus::Cancelled, "declined", EdgeKind::Refused);
         }
     }
 
     /// Outcomes that lead to the same place share a link.
-    fn join(&mut self, from: usize, to: usize, outcome: &str, mood: Mood) {
+    fn join(&mut self, from: usize, to: usize, outcome: &str, kind: EdgeKind) {
         let outcome =
-            if self.states || mood != Mood::Good { Some(outcome.to_owned()) } else { None };
+            if self.states || kind != EdgeKind::Good { Some(outcome.to_owned()) } else { None };
         match self.links.iter_mut().find(|link| link.from == from && link.to == to) {
             Some(link) => link.outcomes.extend(outcome),
             None => {
                 let outcomes = outcome.into_iter().collect();
-                self.links.push(Link { from, to, outcomes, mood, implied: false });
+                self.links.push(Link { from, to, outcomes, kind, implied: false });
             }
         }
     }
@@ -273,28 +273,28 @@ impl Diagram {
 }
 
 /// The written routes in reading order, with what `flow::route` makes of them.
-fn outcomes(node: &Node) -> Vec<(String, Mood, Target)> {
+fn outcomes(node: &Node) -> Vec<(String, EdgeKind, Target)> {
     let Routes { success, skipped, failure, timeout, declined, cancelled, codes, answers } =
         &node.routes;
     let mut found = Vec::new();
-    let mut add = |word: &str, mood, target: Option<Target>| {
-        found.extend(target.map(|target| (word.to_owned(), mood, target)));
+    let mut add = |word: &str, kind, target: Option<Target>| {
+        found.extend(target.map(|target| (word.to_owned(), kind, target)));
     };
-    add("0", Mood::Good, codes.get(&0).copied());
-    add("success", Mood::Good, *success);
-    add("skipped", Mood::Other, *skipped);
+    add("0", EdgeKind::Good, codes.get(&0).copied());
+    add("success", EdgeKind::Good, *success);
+    add("skipped", EdgeKind::Other, *skipped);
     for (code, target) in codes.iter().filter(|(code, _)| **code != 0) {
-        add(&code.to_string(), Mood::Other, Some(*target));
+        add(&code.to_string(), EdgeKind::Other, Some(*target));
     }
     for (answer, target) in answers {
-        let mood = if node.declines_with(answer) { Mood::Refused } else { Mood::Other };
-        add(&plain(answer), mood, Some(*target));
+        let kind = if node.declines_with(answer) { EdgeKind::Refused } else { EdgeKind::Other };
+        add(&plain(answer), kind, Some(*target));
     }
-    add("failure", Mood::Bad, *failure);
-    add("timeout", Mood::Bad, *timeout);
+    add("failure", EdgeKind::Bad, *failure);
+    add("timeout", EdgeKind::Bad, *timeout);
     let refusal = declined.or(failure.filter(|_| node.can_decline()));
-    add("declined", Mood::Refused, refusal);
-    add("cancelled", Mood::Refused, *cancelled);
+    add("declined", EdgeKind::Refused, refusal);
+    add("cancelled", EdgeKind::Refused, *cancelled);
     found
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use aye_core::flow::Flow;
 use aye_core::skill::EndStatus;
 
-use super::diagram::{Diagram, Link, Mood, Shape, What};
+use super::diagram::{Diagram, EdgeKind, Link, Shape, What};
 
 /// How much of a command line a box shows.
 const DETAIL: usize = 48;
@@ -59,11 +59,11 @@ fn look(shape: &Shape) -> String {
 }
 
 fn stroke(link: &Link) -> String {
-    let colour = match link.mood {
-        Mood::Good => "#475569",
-        Mood::Bad => "#b91c1c",
-        Mood::Refused => "#b45309",
-        Mood::Other => "#2563eb",
+    let colour = match link.kind {
+        EdgeKind::Good => "#475569",
+        EdgeKind::Bad => "#b91c1c",
+        EdgeKind::Refused => "#b45309",
+        EdgeKind::Other => "#2563eb",
     };
     let style = if link.implied { ", style=dashed" } else { "" };
     let label = match link.label() {

@@ -5,7 +5,7 @@ use aye_core::question::{Answer, AnswerScope, Channel, Edits, Question};
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{QuestionRow, Sent};
+use aye_runtime::usecases::{AfterAnswer, QuestionRow, Sent, Warning};
 
 use super::asking_run::relayable;
 use super::handle::Handle;
@@ -24,8 +24,8 @@ pub(super) struct Word {
     pub(super) prompter: Channel,
 }
 
-/// Sends an answer to the driver of the run; without one, the run continues
-/// in a process of its own. A note, if something is to be said.
+/// Sends an answer to the driver of the run. A note, if something is to be said,
+/// such as what becomes of a run that no process drives.
 pub(super) fn answer(
     server: &ServerState,
     handle: &Handle,
@@ -62,18 +62,20 @@ pub(super) fn answer(
     match runtime.submit(&handle.row, &request)? {
         Sent::Accepted => Ok(None),
         Sent::AcceptedUndriven => {
-            let rested = runtime.journal()?.rests(&handle.outer)?;
-            match runtime.continue_undriven(&handle.outer, &mut |_| {}) {
-                Ok(()) if rested => Ok(None),
-                Ok(()) => {
-                    Ok(Some("nobody drove the run; it continues in the background".to_owned()))
+            // What is said while the run is taken up: its driver is silent.
+            let mut notes = Vec::new();
+            let mut warn = |warning: Warning| notes.push(warning.message(&runtime.directory));
+            let after = runtime.continue_answered(&handle.outer, &mut warn);
+            notes.extend(match after {
+                AfterAnswer::Continues { rested: false } => {
+                    Some("nobody drove the run; it continues in the background".to_owned())
                 }
-                // The answer counts; someone else may have taken the run up by now.
-                Err(error) => Ok(Some(format!(
-                    "the answer was taken, but the run was not resumed: {}",
-                    escape_control_line(&error.to_string())
-                ))),
-            }
+                after => after.obstacle().map(|why| {
+                    let why = escape_control_line(&why);
+                    format!("the answer was taken, but the run was not resumed: {why}")
+                }),
+            });
+            Ok((!notes.is_empty()).then(|| notes.join("; ")))
         }
         Sent::Refused(why) => {
             if let Some(late) = runtime.journal()?.late_answer(&row.id, runtime.now())? {

@@ -16,9 +16,9 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use aye_runtime::error::Error;
 
-use super::follow::{Came, Following, Progress, follow};
+use super::follow::{FollowOutcome, Following, Progress, follow};
 use super::forms::Asked;
-use super::report::{self, Told, refused};
+use super::report::{self, ToolReply, refused};
 use super::server_state::ServerState;
 use super::service::Assistant;
 
@@ -72,14 +72,14 @@ impl Call<'_> {
                 .patience()
                 .saturating_sub(self.since.elapsed())
                 .max(LEAST.min(self.patience()));
-            let came = match self.follow(run.clone(), patience, None).await? {
-                Ok(came) => came,
+            let outcome = match self.follow(run.clone(), patience, None).await? {
+                Ok(outcome) => outcome,
                 Err(error) => return Ok(refused(&error).into()),
             };
-            if came == Came::Stopped {
+            if outcome == FollowOutcome::Stopped {
                 self.stop_run(run.clone()).await?;
             }
-            if came == Came::Rests {
+            if outcome == FollowOutcome::Rests {
                 match self.ask_person(&run, seen).await? {
                     Asked::Answered(said) => {
                         note = said;
@@ -89,7 +89,7 @@ impl Call<'_> {
                     Asked::Not(said) => note = said.or(note),
                 }
             }
-            if came == Came::GoesOn && self.understands_tasks() {
+            if outcome == FollowOutcome::GoesOn && self.understands_tasks() {
                 return self.as_task(run).await;
             }
             return self.tell(run, note).await;
@@ -114,7 +114,7 @@ impl Call<'_> {
         run: RunId,
         patience: Duration,
         known: Option<String>,
-    ) -> Result<Result<Came, Error>, ErrorData> {
+    ) -> Result<Result<FollowOutcome, Error>, ErrorData> {
         let (news, mut heard) = unbounded_channel();
         let stop = Arc::clone(&self.stop);
         let after = Arc::clone(&self.after);
@@ -124,13 +124,13 @@ impl Call<'_> {
         let mut count = 0;
         loop {
             tokio::select! {
-                came = &mut waiting => {
+                outcome = &mut waiting => {
                     // What happened last is told before how it ended.
                     while let Ok(news) = heard.try_recv() {
                         count += 1;
                         self.progress(count, news).await;
                     }
-                    return came;
+                    return outcome;
                 }
                 Some(news) = heard.recv() => {
                     count += 1;
@@ -167,7 +167,7 @@ impl Call<'_> {
 }
 
 /// A result, or an error the model can do something about.
-pub(super) fn finish(told: Result<Told, Error>) -> CallToolResponse {
+pub(super) fn finish(told: Result<ToolReply, Error>) -> CallToolResponse {
     match told {
         Ok(told) => CallToolResponse::Complete(told.into()),
         Err(error) => CallToolResponse::Complete(refused(&error)),

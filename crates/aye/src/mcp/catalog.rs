@@ -10,6 +10,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::run_status::Standing;
+use aye_runtime::usecases::RunStanding;
 
 /// What the server says of itself.
 pub(super) const INSTRUCTIONS: &str = "\
@@ -314,8 +315,7 @@ const ENTRIES: &[Entry] = &[
             input(
                 json!({
                     "skill": { "type": "string" },
-                    "status": { "enum": ["running", "queued", "waiting", "paused", "completed", "failed",
-                        "cancelled"] },
+                    "status": { "enum": RunStanding::ALL.map(RunStanding::word) },
                     "limit": { "type": "integer", "minimum": 1, "maximum": 50 },
                 }),
                 &[],

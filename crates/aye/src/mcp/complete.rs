@@ -2,7 +2,6 @@
 
 use rmcp::model::{ArgumentInfo, CompletionInfo};
 
-use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::RunFilter;
 
 use super::resources::KINDS;
@@ -11,15 +10,9 @@ use super::server_state::ServerState;
 /// What may be meant. What cannot be looked up is not suggested.
 pub(super) fn values(server: &ServerState, argument: &ArgumentInfo) -> Vec<String> {
     let all: Vec<String> = match argument.name.as_str() {
-        "skill" | "name" => server
-            .runtime
-            .library()
-            .files()
-            .iter()
-            .filter_map(|path| SkillFile::read(path).ok())
-            .flat_map(|file| file.flows)
-            .map(|flow| skill_name(&flow).to_owned())
-            .collect(),
+        "skill" | "name" => {
+            server.runtime.list_skills().skills.into_iter().map(|skill| skill.name).collect()
+        }
         "id" | "execution_id" => {
             let runs =
                 server.runtime.journal().and_then(|journal| journal.runs(&RunFilter::default()));

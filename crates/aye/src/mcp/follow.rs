@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::Overview;
 
-use super::run_status::{Standing, standing};
+use super::run_status::standing;
 use super::server_state::ServerState;
 
 /// How long a ring of the bell is waited for; then we look anyway.
@@ -26,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// What ended the waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum FollowOutcome {
     /// The run asks, has ended, or no process drives it.
     Rests,
     /// It continues.
@@ -58,7 +58,7 @@ pub(super) struct Following {
 }
 
 /// Waits; blocks its thread.
-pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came, Error> {
+pub(super) fn follow(server: &ServerState, following: &Following) -> Result<FollowOutcome, Error> {
     let journal = server.runtime.journal()?;
     let since = Instant::now();
     let mut told = Instant::now();
@@ -92,7 +92,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
         }
         // What happened until then has been told now.
         if resting {
-            return Ok(Came::Rests);
+            return Ok(FollowOutcome::Rests);
         }
         // A driver that dies says nothing: its lock is looked at from time to time.
         if news || looked.is_none_or(|looked| looked.elapsed() >= DRIVER) {
@@ -107,10 +107,10 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
             }
         }
         if following.stop.load(Ordering::Relaxed) {
-            return Ok(Came::Stopped);
+            return Ok(FollowOutcome::Stopped);
         }
         if since.elapsed() >= following.patience || server.is_closing() {
-            return Ok(Came::GoesOn);
+            return Ok(FollowOutcome::GoesOn);
         }
         if told.elapsed() >= SILENCE {
             told = Instant::now();
@@ -125,7 +125,7 @@ pub(super) fn follow(server: &ServerState, following: &Following) -> Result<Came
 /// that is known.
 fn rests(look: &Overview, known: Option<&str>) -> bool {
     let asks = look.asks.as_ref().map(|asking| asking.question.id.as_str());
-    standing(look) != Standing::Running && (known.is_none() || asks != known)
+    !standing(look).continues() && (known.is_none() || asks != known)
 }
 
 /// Whether a question was asked this very moment that memory may answer before anyone else;

@@ -76,7 +76,7 @@ const LOOK: &str = "let the assistant look";
 
 /// What a person made of a form.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum FormOutcome {
     Choice {
         value: String,
         reason: Option<String>,
@@ -111,7 +111,9 @@ impl Call<'_> {
         let since = Instant::now();
         let said = match self.elicit(params, limit).await {
             Some(result) => read(&result, since.elapsed()),
-            None => Said::Nothing("the form was not answered in time; the question stays open"),
+            None => {
+                FormOutcome::Nothing("the form was not answered in time; the question stays open")
+            }
         };
         self.take(said, &question).await
     }
@@ -193,7 +195,7 @@ impl Call<'_> {
         let response = request.input_responses.and_then(|mut all| all.remove(FORM));
         let said = match response.map(serde_json::from_value::<ElicitResult>) {
             Some(Ok(result)) => read(&result, waited),
-            Some(Err(_)) | None => Said::Nothing("the form came back without an answer"),
+            Some(Err(_)) | None => FormOutcome::Nothing("the form came back without an answer"),
         };
         match self.take(said, &question).await? {
             Asked::Answered(note) => self.follow_and_ask(run, note, None).await,
@@ -220,22 +222,26 @@ impl Call<'_> {
     }
 
     /// Gives what a form says to the run.
-    pub(super) async fn take(&self, said: Said, question: &Question) -> Result<Asked, ErrorData> {
+    pub(super) async fn take(
+        &self,
+        said: FormOutcome,
+        question: &Question,
+    ) -> Result<Asked, ErrorData> {
         let (value, reason, remember) = match (said, question.decline()) {
-            (Said::Choice { value, reason, remember }, _) => (value, reason, remember),
-            (Said::Look, _) => {
+            (FormOutcome::Choice { value, reason, remember }, _) => (value, reason, remember),
+            (FormOutcome::Look, _) => {
                 let note = "the person wants to hear you first: look at it, then call \
                     skill_continue with your advice and without a choice";
                 return Ok(Asked::Not(Some(note.to_owned())));
             }
-            (Said::No, Some(no)) if question.kind == AskKind::Confirm => {
+            (FormOutcome::No, Some(no)) if question.kind == AskKind::Confirm => {
                 (no.value.clone(), Some("declined the form".to_owned()), None)
             }
-            (Said::No, _) => {
+            (FormOutcome::No, _) => {
                 let note = "the person declined the form; the question stays open";
                 return Ok(Asked::Not(Some(note.to_owned())));
             }
-            (Said::Nothing(why), _) => return Ok(Asked::Not(Some(why.to_owned()))),
+            (FormOutcome::Nothing(why), _) => return Ok(Asked::Not(Some(why.to_owned()))),
         };
         let by = self.who.clone();
         let id = self.assistant.server().handles.of_question(question).unwrap_or_default();
@@ -260,29 +266,29 @@ fn told(error: &Error) -> String {
 }
 
 /// What a form says that was there for so long.
-pub(super) fn read(result: &ElicitResult, waited: Duration) -> Said {
+pub(super) fn read(result: &ElicitResult, waited: Duration) -> FormOutcome {
     let text = |name: &str| {
         let value = result.content.as_ref().and_then(|content| content.get(name));
         value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     match result.action {
         ElicitationAction::Accept => match text(CHOICE) {
-            Some(choice) if choice.trim().eq_ignore_ascii_case(LOOK) => Said::Look,
+            Some(choice) if choice.trim().eq_ignore_ascii_case(LOOK) => FormOutcome::Look,
             Some(value) => {
                 let remember = text(REMEMBER).map(Value::String);
                 let remember = remember.and_then(|scope| serde_json::from_value(scope).ok());
-                Said::Choice { value, reason: text("reason"), remember }
+                FormOutcome::Choice { value, reason: text("reason"), remember }
             }
-            None => {
-                Said::Nothing("the form was accepted without an answer; that counts for nothing")
-            }
+            None => FormOutcome::Nothing(
+                "the form was accepted without an answer; that counts for nothing",
+            ),
         },
-        ElicitationAction::Decline if waited >= SEEN => Said::No,
-        ElicitationAction::Decline => Said::Nothing(
+        ElicitationAction::Decline if waited >= SEEN => FormOutcome::No,
+        ElicitationAction::Decline => FormOutcome::Nothing(
             "the form was declined at once: nobody has seen it; ask the person yourself",
         ),
         // Whatever else there may be one day, it is not an answer.
-        _ => Said::Nothing("the form was closed without an answer; the question stays open"),
+        _ => FormOutcome::Nothing("the form was closed without an answer; the question stays open"),
     }
 }
 
@@ -385,26 +391,29 @@ mod tests {
     const LONG: Duration = Duration::from_secs(2);
     const SHORT: Duration = Duration::from_millis(999);
 
-    fn said(result: Value, waited: Duration) -> Said {
+    fn said(result: Value, waited: Duration) -> FormOutcome {
         read(&serde_json::from_value(result).expect("a result"), waited)
     }
 
     #[test]
     fn a_decline_is_a_no_only_if_somebody_can_have_seen_it() {
-        assert_eq!(said(json!({ "action": "decline" }), LONG), Said::No);
-        assert!(matches!(said(json!({ "action": "decline" }), SHORT), Said::Nothing(_)));
-        assert!(matches!(said(json!({ "action": "cancel" }), LONG), Said::Nothing(_)));
+        assert_eq!(said(json!({ "action": "decline" }), LONG), FormOutcome::No);
+        assert!(matches!(said(json!({ "action": "decline" }), SHORT), FormOutcome::Nothing(_)));
+        assert!(matches!(said(json!({ "action": "cancel" }), LONG), FormOutcome::Nothing(_)));
     }
 
     #[test]
     fn an_empty_form_is_no_answer() {
         for content in [json!(null), json!({}), json!({ "choice": "" }), json!({ "choice": 1 })] {
             let result = json!({ "action": "accept", "content": content });
-            assert!(matches!(said(result, LONG), Said::Nothing(_)));
+            assert!(matches!(said(result, LONG), FormOutcome::Nothing(_)));
         }
         let full = json!({ "action": "accept", "content": { "choice": "go", "reason": "why" } });
-        let choice =
-            |remember| Said::Choice { value: "go".into(), reason: Some("why".into()), remember };
+        let choice = |remember| FormOutcome::Choice {
+            value: "go".into(),
+            reason: Some("why".into()),
+            remember,
+        };
         assert_eq!(said(full, SHORT), choice(None));
         let content = json!({ "choice": "go", "reason": "why", "remember": "error" });
         let full = json!({ "action": "accept", "content": content });

@@ -38,7 +38,7 @@ const PATH: &str = "/mcp";
 const MOST: usize = 200;
 /// How many of others: with one more the oldest of them is closed, so that
 /// nobody can keep a client out by connecting and saying nothing.
-const STRANGERS: usize = 64;
+const MAX_UNAUTHENTICATED: usize = 64;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
 /// How long it may take to say all of it.
@@ -103,47 +103,47 @@ pub(crate) fn serve(
         let service = service(&server, Some(bound.port()));
         let token: Arc<str> = token.into();
         let room = Arc::new(Semaphore::new(MOST));
-        let mut strangers = VecDeque::new();
+        let mut unauthenticated = VecDeque::new();
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 // Out of descriptors, or the client has gone: neither ends us.
                 tokio::time::sleep(REST).await;
                 continue;
             };
-            strangers.retain(Stranger::is_one);
-            if strangers.len() >= STRANGERS
-                && let Some(Stranger { task, .. }) = strangers.pop_front()
+            unauthenticated.retain(UnauthenticatedConnection::is_pending);
+            if unauthenticated.len() >= MAX_UNAUTHENTICATED
+                && let Some(UnauthenticatedConnection { task, .. }) = unauthenticated.pop_front()
             {
                 task.abort();
             }
             let known = Arc::new(AtomicBool::new(false));
-            let guest = Guest {
+            let connection = Connection {
                 service: service.clone(),
                 token: Arc::clone(&token),
                 room: Arc::clone(&room),
                 known: Arc::clone(&known),
                 place: Mutex::default(),
             };
-            let task = tokio::spawn(guest.serve(stream)).abort_handle();
-            strangers.push_back(Stranger { known, task });
+            let task = tokio::spawn(connection.serve(stream)).abort_handle();
+            unauthenticated.push_back(UnauthenticatedConnection { known, task });
         }
     })
 }
 
 /// A connection whose client has not shown the token.
-struct Stranger {
+struct UnauthenticatedConnection {
     known: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-impl Stranger {
-    fn is_one(&self) -> bool {
+impl UnauthenticatedConnection {
+    fn is_pending(&self) -> bool {
         !self.known.load(Ordering::Relaxed) && !self.task.is_finished()
     }
 }
 
 /// One connection.
-struct Guest {
+struct Connection {
     service: Service,
     token: Arc<str>,
     room: Arc<Semaphore>,
@@ -153,12 +153,12 @@ struct Guest {
     place: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
-impl Guest {
+impl Connection {
     async fn serve(self, stream: TcpStream) {
-        let guest = Arc::new(self);
+        let connection = Arc::new(self);
         let answer = hyper::service::service_fn(move |request| {
-            let guest = Arc::clone(&guest);
-            async move { Ok::<_, Infallible>(guest.answer(request).await) }
+            let connection = Arc::clone(&connection);
+            async move { Ok::<_, Infallible>(connection.answer(request).await) }
         });
         let served = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
@@ -169,7 +169,7 @@ impl Guest {
     }
 
     /// Takes a place, once; false if there is none.
-    fn enters(&self) -> bool {
+    fn try_admit(&self) -> bool {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_none() {
             *place = Arc::clone(&self.room).try_acquire_owned().ok();
@@ -194,7 +194,7 @@ impl Guest {
         if request.uri().path() != PATH {
             return plain(StatusCode::NOT_FOUND, "the service is at /mcp");
         }
-        if !self.enters() {
+        if !self.try_admit() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections");
         }
         let (head, body) = request.into_parts();

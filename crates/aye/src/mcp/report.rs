@@ -22,17 +22,17 @@ const OUTPUT: usize = 4000;
 
 /// A tool's result.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ToolReply {
     /// For programs.
     pub(super) data: Value,
     /// For the model.
     pub(super) text: String,
 }
 
-impl From<Told> for CallToolResult {
-    fn from(told: Told) -> Self {
-        let mut result = Self::structured(told.data);
-        result.content = vec![ContentBlock::text(told.text)];
+impl From<ToolReply> for CallToolResult {
+    fn from(reply: ToolReply) -> Self {
+        let mut result = Self::structured(reply.data);
+        result.content = vec![ContentBlock::text(reply.text)];
         result
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn run(
     journal: &JournalReader,
     run: &RunId,
     note: Option<&str>,
-) -> Result<Told, Error> {
+) -> Result<ToolReply, Error> {
     let look = journal.overview(run)?;
     let standing = standing(&look);
     let handle = server.handles.of_run(run);
@@ -138,7 +138,7 @@ pub(super) fn run(
         }
         asking_run::describe(&mut data, asking, &server.handles, journal, &server.runtime)?;
         let text = asking_run::fit(&mut data, asked_text);
-        return Ok(Told { data: Value::Object(data), text });
+        return Ok(ToolReply { data: Value::Object(data), text });
     }
     let steps = recent_steps(&look.state, &[], &budget::redactor());
     set("recent_steps", steps.iter().map(asking_run::told_step).collect());
@@ -161,14 +161,14 @@ pub(super) fn run(
         _ => {}
     }
     let text = run_text(&data);
-    Ok(Told { data: Value::Object(data), text })
+    Ok(ToolReply { data: Value::Object(data), text })
 }
 
 fn message(look: &Overview) -> String {
     let said = look.state.end_message.as_deref().or(look.row.message.as_deref());
     let said = budget::text(said.unwrap_or_default(), 3 * budget::VALUE);
     match standing(look) {
-        Standing::Running if look.row.waits_for_name().is_some() => {
+        Standing::Queued => {
             let (name, holder) = look.row.waits_for_name().unzip();
             let holder = holder.map(ToString::to_string).unwrap_or_default();
             let name = budget::line(name.unwrap_or_default(), budget::VALUE);
@@ -187,6 +187,12 @@ fn message(look: &Overview) -> String {
                 look.row.id
             )
         }
+        Standing::CutOff => {
+            format!(
+                "the process that drove the run is gone; a person can resume it: `aye resume {}`",
+                look.row.id
+            )
+        }
         Standing::Completed => "the run has completed".to_owned(),
         Standing::Failed if said.is_empty() => "the run has failed".to_owned(),
         Standing::Failed => format!("the run has failed: {said}"),
@@ -202,13 +208,13 @@ fn next(look: &Overview, handle: &str) -> Value {
     let logs = json!({ "tool": "skill_logs", "arguments": { "execution_id": handle },
         "when": "to see what its steps wrote" });
     match standing(look) {
-        Standing::Running => json!([
+        Standing::Running | Standing::Queued => json!([
             { "tool": "skill_status", "arguments": { "execution_id": handle, "wait": 30 },
               "when": "to hear how it continues" },
             { "tool": "skill_cancel", "arguments": { "execution_id": handle },
               "when": "if the person wants it stopped" },
         ]),
-        Standing::Paused => json!([
+        Standing::Paused | Standing::CutOff => json!([
             { "person": format!("aye resume {}", look.row.id), "when": "to resume it" },
         ]),
         Standing::Failed if look.state.failed_step().is_some() => json!([

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use aye_runtime::error::Error;
 use aye_runtime::memory::EntryKind;
-use aye_runtime::skills::{SkillFile, skill_name};
-use aye_runtime::usecases::RunFilter;
+use aye_runtime::skills::skill_about;
+use aye_runtime::usecases::{ListedSkill, RunFilter};
 
 use super::server_state::ServerState;
 use super::tools::memory_entries;
@@ -61,23 +61,24 @@ impl Named {
 
 pub(super) fn list(server: &ServerState) -> Result<ListResourcesResult, Error> {
     let mut all = Vec::new();
-    for path in server.runtime.library().files() {
-        let Ok(file) = SkillFile::read(&path) else { continue };
-        for flow in &file.flows {
-            let name = skill_name(flow);
-            let about = flow.skill.description.as_deref().unwrap_or_default();
-            all.push(
-                Resource::new(Named::Skill(name.to_owned()).uri(), name)
-                    .with_title(format!("Skill {name}"))
-                    .with_description(budget::text(about, budget::VALUE))
-                    .with_mime_type(YAML),
-            );
-        }
+    for ListedSkill { name, flow, errors, .. } in server.runtime.list_skills().skills {
+        let about = match &flow {
+            Some(flow) if errors == 0 => skill_about(flow).unwrap_or_default(),
+            _ => "has errors: skill_describe shows them",
+        };
+        all.push(
+            Resource::new(Named::Skill(name.clone()).uri(), name.as_str())
+                .with_title(format!("Skill {name}"))
+                .with_description(budget::text(about, budget::VALUE))
+                .with_mime_type(YAML),
+        );
     }
     if let Some(journal) = server.runtime.journal_if_any()? {
         let runs = journal.runs(&RunFilter { limit: RUNS, ..RunFilter::default() })?;
         for row in runs.into_iter().filter(|row| server.is_here(row)) {
-            let about = format!("{}, began {}", row.status.word(), row.started);
+            let run = journal.listed(row)?;
+            let about = format!("{}, began {}", run.standing().word(), run.row.started);
+            let row = run.row;
             all.push(
                 Resource::new(Named::Run(row.id.clone()).uri(), row.id.as_str())
                     .with_title(format!("Run {} of {}", row.id, budget::text(&row.skill, 60)))
@@ -121,11 +122,11 @@ pub(super) fn read(server: &ServerState, uri: &str) -> Result<Option<ReadResourc
             let Some(outer) = outer else { return Ok(None) };
             (pretty(&report::run(server, &journal, &outer.id, None)?.data), JSON)
         }
-        Named::Skill(name) => {
-            let context = &server.runtime;
-            let Ok((path, _)) = context.library().find(name) else { return Ok(None) };
-            (SkillFile::read(&context.directory.join(path))?.text, YAML)
-        }
+        Named::Skill(name) => match server.runtime.read_skill(name) {
+            Ok(found) => (found.file.text, YAML),
+            Err(Error::NotFound { .. } | Error::Usage { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        },
         Named::Memory(kind) => {
             let kind: EntryKind = serde_json::from_value(json!(kind))
                 .map_err(|source| Error::Json { what: "the kind of memory", source })?;

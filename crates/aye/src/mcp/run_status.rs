@@ -5,28 +5,32 @@ use aye_core::step_kind::StepKind;
 use jiff::Timestamp;
 
 use aye_runtime::runtime::Runtime;
-use aye_runtime::usecases::{AskingRun, Overview, QuestionRow, RunStatus};
+use aye_runtime::usecases::{AskingRun, Overview, QuestionRow, RunStanding};
 
-/// The words for where a run stands.
+/// Where a run stands: as everywhere, but with what is asked in place of `waiting`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Running,
+    Queued,
     AwaitingConfirmation,
     ErrorRecoveryNeeded,
     ComputeError,
     Paused,
+    CutOff,
     Completed,
     Failed,
     Cancelled,
 }
 
 impl Standing {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Running,
+        Self::Queued,
         Self::AwaitingConfirmation,
         Self::ErrorRecoveryNeeded,
         Self::ComputeError,
         Self::Paused,
+        Self::CutOff,
         Self::Completed,
         Self::Failed,
         Self::Cancelled,
@@ -34,28 +38,39 @@ impl Standing {
 
     pub(super) fn word(self) -> &'static str {
         match self {
-            Self::Running => "running",
+            Self::Running => RunStanding::Running.word(),
+            Self::Queued => RunStanding::Queued.word(),
             Self::AwaitingConfirmation => "awaiting_confirmation",
             Self::ErrorRecoveryNeeded => "error_recovery_needed",
             Self::ComputeError => "compute_error",
-            Self::Paused => "paused",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
+            Self::Paused => RunStanding::Paused.word(),
+            Self::CutOff => RunStanding::CutOff.word(),
+            Self::Completed => RunStanding::Completed.word(),
+            Self::Failed => RunStanding::Failed.word(),
+            Self::Cancelled => RunStanding::Cancelled.word(),
         }
+    }
+
+    /// Whether it continues without anyone's doing.
+    pub(super) fn continues(self) -> bool {
+        matches!(self, Self::Running | Self::Queued)
     }
 }
 
 /// Where a run stands, in one word.
 pub(super) fn standing(run: &Overview) -> Standing {
-    match (run.row.status, &run.asks) {
-        (RunStatus::Completed, _) => Standing::Completed,
-        (RunStatus::Failed, _) => Standing::Failed,
-        (RunStatus::Cancelled, _) => Standing::Cancelled,
+    match (run.standing(), &run.asks) {
+        (RunStanding::Completed, _) => Standing::Completed,
+        (RunStanding::Failed, _) => Standing::Failed,
+        (RunStanding::Cancelled, _) => Standing::Cancelled,
         (_, Some(asking)) => asks_for(asking),
+        (RunStanding::Queued, None) => Standing::Queued,
+        (RunStanding::CutOff, None) => Standing::CutOff,
         // One that is being taken up is not recorded as running yet.
-        (RunStatus::Running | RunStatus::Paused, None) if run.driven => Standing::Running,
-        (RunStatus::Running | RunStatus::Paused, None) => Standing::Paused,
+        (RunStanding::Paused | RunStanding::Waiting, None) if !run.driven => Standing::Paused,
+        (RunStanding::Running | RunStanding::Paused | RunStanding::Waiting, None) => {
+            Standing::Running
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl Call<'_> {
             let journal = server.runtime.journal()?;
             let look = journal.overview(&run)?;
             let payload = match (standing(&look), form) {
-                (Standing::Running, _) => TaskPayload::Working,
+                (Standing::Running | Standing::Queued, _) => TaskPayload::Working,
                 (Standing::Cancelled, _) => TaskPayload::Cancelled,
                 (_, Some((key, params))) => {
                     let request = InputRequest::Elicitation(ElicitRequest::new(params));

@@ -1,6 +1,6 @@
 //! Telling clients that something they subscribed to has changed.
 //!
-//! One thread a subscription, which waits for the journal's bell and looks at
+//! One thread a subscription, which waits for news of the journal and looks at
 //! files now and then. Only the address of what has changed is sent; a
 //! client that wants to know more reads it.
 
@@ -20,7 +20,7 @@ use aye_runtime::memory::Layer;
 use super::resources::Named;
 use super::server_state::ServerState;
 
-/// How often files are looked at; the journal rings.
+/// How often files are looked at; the journal wakes us.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// What someone wants to hear of.

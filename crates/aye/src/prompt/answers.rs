@@ -32,7 +32,7 @@ pub enum Wanted {
 
 /// What came of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum LineOutcome {
     /// It is asked again, and why.
     Again(String),
     /// Details are wanted.
@@ -60,23 +60,25 @@ impl Answers {
     }
 
     /// Takes a line.
-    pub fn line(&mut self, question: &Question, line: &str) -> Said {
+    pub fn line(&mut self, question: &Question, line: &str) -> LineOutcome {
         match self.meant(question, line) {
-            Said::Answer(given) => Said::Answer(Given { remember: self.remember, ..given }),
+            LineOutcome::Answer(given) => {
+                LineOutcome::Answer(Given { remember: self.remember, ..given })
+            }
             other => other,
         }
     }
 
-    fn meant(&mut self, question: &Question, line: &str) -> Said {
+    fn meant(&mut self, question: &Question, line: &str) -> LineOutcome {
         if line.trim() == "?" {
-            return Said::Details;
+            return LineOutcome::Details;
         }
         if let Some(scope) = scope_wanted(question, line) {
             return self.remembered(question, scope);
         }
         if let Some(given) = self.agreed.take() {
             let code = Some(line.trim().to_owned());
-            return Said::Answer(Given { code, ..given });
+            return LineOutcome::Answer(Given { code, ..given });
         }
         if question.kind == AskKind::Input {
             return self.text(question, line);
@@ -94,7 +96,7 @@ impl Answers {
             Some(index) => self.pick(question, index),
             None if matches!(line, "q" | "Q") => self.out(question),
             None if line.is_empty() && question.decline_starts().is_some() => {
-                Said::Again("Enter does nothing here: answer yes or no".to_owned())
+                LineOutcome::Again("Enter does nothing here: answer yes or no".to_owned())
             }
             None if line.is_empty() => {
                 self.wrong(question, "Enter is not an answer, there is no default")
@@ -104,7 +106,7 @@ impl Answers {
     }
 
     /// Takes in how far the answer that follows is remembered.
-    fn remembered(&mut self, question: &Question, scope: &str) -> Said {
+    fn remembered(&mut self, question: &Question, scope: &str) -> LineOutcome {
         let scopes = question.remember_scopes();
         let words = || scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", ");
         let wanted = match scope {
@@ -115,28 +117,34 @@ impl Answers {
             (Some(scope), _) => {
                 self.remember = Some(*scope);
                 let covers = question.remember_covers(*scope);
-                Said::Again(format!("your answer is remembered {}: {covers}", scope.reach()))
+                LineOutcome::Again(format!("your answer is remembered {}: {covers}", scope.reach()))
             }
             (None, "no") => {
                 self.remember = None;
-                Said::Again("your answer is not remembered".to_owned())
+                LineOutcome::Again("your answer is not remembered".to_owned())
             }
-            (None, _) => Said::Again(format!("remember what? One of {}, or no", words())),
+            (None, _) => LineOutcome::Again(format!("remember what? One of {}, or no", words())),
         }
     }
 
-    fn text(&mut self, question: &Question, line: &str) -> Said {
+    fn text(&mut self, question: &Question, line: &str) -> LineOutcome {
         let text = match (&question.default, line.is_empty()) {
             (Some(default), true) => default.as_str(),
             (_, _) => line,
         };
         match check(question, text) {
             Ok(()) => self.agreed(question, Given::of(text)),
-            Err(why) => Said::Again(why),
+            Err(why) => LineOutcome::Again(why),
         }
     }
 
-    fn typed(&mut self, question: &Question, index: usize, wanted: &str, line: &str) -> Said {
+    fn typed(
+        &mut self,
+        question: &Question,
+        index: usize,
+        wanted: &str,
+        line: &str,
+    ) -> LineOutcome {
         if line == wanted {
             let value = question.options.get(index).map_or("", |offer| offer.value.as_str());
             let typed = Some(wanted.to_owned());
@@ -148,51 +156,51 @@ impl Answers {
         }
     }
 
-    fn pick(&mut self, question: &Question, index: usize) -> Said {
+    fn pick(&mut self, question: &Question, index: usize) -> LineOutcome {
         let offer = &question.options[index];
         if !question.commits(&offer.value.as_str().into()) {
-            return Said::Answer(Given::of(&offer.value));
+            return LineOutcome::Answer(Given::of(&offer.value));
         }
         if question.typed.is_some() {
             self.chosen = Some(index);
-            return Said::Again(format!("chosen: {}", offer.label));
+            return LineOutcome::Again(format!("chosen: {}", offer.label));
         }
         self.agreed(question, Given::of(&offer.value))
     }
 
-    fn agreed(&mut self, question: &Question, given: Given) -> Said {
+    fn agreed(&mut self, question: &Question, given: Given) -> LineOutcome {
         if !question.reauth {
-            return Said::Answer(given);
+            return LineOutcome::Answer(given);
         }
         self.agreed = Some(given);
-        Said::Again("the code is in your authenticator app".to_owned())
+        LineOutcome::Again("the code is in your authenticator app".to_owned())
     }
 
-    fn wrong(&mut self, question: &Question, what: &str) -> Said {
+    fn wrong(&mut self, question: &Question, what: &str) -> LineOutcome {
         if question.decline_starts().is_some() {
             // What declining starts is not started by a slip.
-            return Said::Again(what.to_owned());
+            return LineOutcome::Again(what.to_owned());
         }
         self.wrong += 1;
         let left = TRIES.saturating_sub(self.wrong);
         if left == 0 {
             let reason = Some("no clear answer in three tries".to_owned());
             return match question.decline() {
-                Some(no) => Said::Answer(Given { reason, ..Given::of(&no.value) }),
-                None => Said::Dismissed,
+                Some(no) => LineOutcome::Answer(Given { reason, ..Given::of(&no.value) }),
+                None => LineOutcome::Dismissed,
             };
         }
         let tries = if left == 1 { "try" } else { "tries" };
-        Said::Again(format!("{what} ({left} {tries} left)"))
+        LineOutcome::Again(format!("{what} ({left} {tries} left)"))
     }
 
-    fn out(&self, question: &Question) -> Said {
+    fn out(&self, question: &Question) -> LineOutcome {
         match (self.escape, question.decline()) {
-            (Escape::Declines, Some(no)) => Said::Answer(Given::of(&no.value)),
-            (Escape::Declines, None) => {
-                Said::Again("this question cannot be declined; Ctrl-C pauses the run".to_owned())
-            }
-            (Escape::Dismisses, _) => Said::Dismissed,
+            (Escape::Declines, Some(no)) => LineOutcome::Answer(Given::of(&no.value)),
+            (Escape::Declines, None) => LineOutcome::Again(
+                "this question cannot be declined; Ctrl-C pauses the run".to_owned(),
+            ),
+            (Escape::Dismisses, _) => LineOutcome::Dismissed,
         }
     }
 }

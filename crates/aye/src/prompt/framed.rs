@@ -218,8 +218,8 @@ impl Framed {
             Some(_) | None => (ready(&head(asked, look)), true),
         };
         let beat = beat.unwrap_or(0);
-        let beside = self.advising.as_ref().map(Advising::beside);
-        let view = view_below(head.len(), asked, &self.dialog, beside, look, now, beat);
+        let advisor = self.advising.as_ref().map(Advising::advisor);
+        let view = view_below(head.len(), asked, &self.dialog, advisor, look, now, beat);
         let mut out = String::new();
         self.screen.fit(columns);
         let (details, mut body) = (ready(&view.details), ready(&view.body));

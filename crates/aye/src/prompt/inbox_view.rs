@@ -9,7 +9,7 @@ use super::key::{Decoder, Key};
 use super::poll::poll;
 use super::terminal::PromptConfig;
 use super::tty::{Mode, Tty};
-use super::view::{Item, Look, desk};
+use super::view::{Item, Look, inbox_lines};
 
 /// An Escape that nothing follows for so long was the key.
 const ESCAPE: Duration = Duration::from_millis(100);
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// As far as a page goes.
 const PAGE: usize = 5;
 
-/// What someone at the desk wants.
+/// What someone at the inbox wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InboxAction {
     /// To answer the question of this id.
@@ -104,7 +104,7 @@ impl InboxView {
     fn paint(&mut self, items: &[Item], marked: usize) -> Result<(), String> {
         let (columns, rows) = self.tty.size();
         let look = Look { paint: self.paint, columns, rows };
-        let (lines, cursor) = desk(items, marked, look);
+        let (lines, cursor) = inbox_lines(items, marked, look);
         let lines: Vec<Painted> = lines
             .iter()
             .map(|line| Painted { text: line.render(look.paint), width: line.width() })

@@ -49,5 +49,5 @@ pub use inbox_view::{InboxAction, InboxView};
 pub use screen_report::ScreenReport;
 pub use script_prompter::ScriptPrompter;
 pub use shared_screen::SharedScreen;
-pub use standalone::{AskOutcome, Nowhere, RemoteQuestion, Update, ask_alone, say};
+pub use standalone::{AskOutcome, LocalQuestion, RemoteQuestion, Update, ask_alone, say};
 pub use terminal::{PromptConfig, TerminalEvent, TerminalPrompter};

@@ -12,7 +12,7 @@ use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
 use aye_runtime::prompter::AskedQuestion;
 
-use super::answers::{Answers, Said};
+use super::answers::{Answers, LineOutcome};
 use super::dialog::Escape;
 use super::hold::Hold;
 use super::poll::poll;
@@ -174,14 +174,14 @@ impl Plain {
         let line = String::from_utf8_lossy(&std::mem::take(&mut self.typed)).into_owned();
         let line = line.trim_end_matches(['\n', '\r']);
         match self.answers.line(asked.question, line) {
-            Said::Again(remark) => self.say = Some(Say::Remark(remark)),
-            Said::Details => self.say = Some(Say::Details),
-            Said::Answer(given) => {
+            LineOutcome::Again(remark) => self.say = Some(Say::Remark(remark)),
+            LineOutcome::Details => self.say = Some(Say::Details),
+            LineOutcome::Answer(given) => {
                 self.answered = true;
                 self.advising.iter_mut().for_each(Advising::end);
                 return Some(TerminalEvent::Given(given));
             }
-            Said::Dismissed => return Some(TerminalEvent::Dismissed),
+            LineOutcome::Dismissed => return Some(TerminalEvent::Dismissed),
         }
         // What is not sent yet cannot be seen, but someone is there.
         self.hold.is_due(asked.deadline, clock.now()).then_some(TerminalEvent::Typing)
@@ -191,7 +191,7 @@ impl Plain {
         let news = asked.advice.len() > self.advised;
         let now = clock.now();
         let late = self.should_say_left(asked, now);
-        let beside = self.advising.as_ref().map(Advising::beside);
+        let advisor = self.advising.as_ref().map(Advising::advisor);
         let say = match self.say.take() {
             None if !news && !late => return Ok(()),
             say => say.unwrap_or(Say::Nothing),
@@ -202,11 +202,11 @@ impl Plain {
         let mut lines = match say {
             Say::Question => plain_question(asked, look),
             Say::Remark(remark) => vec![crate::paint::escape_control(&remark)],
-            Say::Details => plain_details(asked, beside, look, clock.now()),
+            Say::Details => plain_details(asked, advisor, look, clock.now()),
             Say::Nothing => Vec::new(),
         };
         let fresh = asked.advice.get(from..).unwrap_or_default();
-        lines.extend(plain_advice(asked.question, fresh, beside.filter(|_| from == 0), look));
+        lines.extend(plain_advice(asked.question, fresh, advisor.filter(|_| from == 0), look));
         self.advised = asked.advice.len();
         // It came while the cursor stood behind the ask.
         let mut text = if self.asking { "\r\n".to_owned() } else { String::new() };

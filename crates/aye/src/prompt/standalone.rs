@@ -74,13 +74,13 @@ pub enum Update {
 
 /// For questions that exist here only.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nowhere {
+pub struct LocalQuestion {
     limit: Option<Duration>,
     first: Option<Timestamp>,
     deadline: Option<Timestamp>,
 }
 
-impl Nowhere {
+impl LocalQuestion {
     /// A question that is open for this long.
     pub fn within(limit: Option<Duration>, now: Timestamp) -> Self {
         let deadline = limit.map(|limit| after(now, limit));
@@ -100,7 +100,7 @@ fn after(now: Timestamp, limit: Duration) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-impl RemoteQuestion for Nowhere {
+impl RemoteQuestion for LocalQuestion {
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         None
     }

@@ -25,7 +25,7 @@ mod rules;
 use jiff::Timestamp;
 
 use crate::paint::{Paint, Tone, escape_control};
-use aye_runtime::advisor::Beside;
+use aye_runtime::advisor::AskedAdvisor;
 use aye_runtime::prompter::AskedQuestion;
 
 use super::dialog::{Dialog, Stage};
@@ -35,7 +35,7 @@ use super::wrap::wrap;
 
 pub use covers::{covered, covered_whole};
 pub(super) use footer::seconds_left;
-pub use inbox_view::{Item, desk};
+pub use inbox_view::{Item, inbox_lines};
 pub use plain::{plain_advice, plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
@@ -123,20 +123,20 @@ pub fn view_below(
     head: usize,
     asked: &AskedQuestion<'_>,
     dialog: &Dialog,
-    beside: Option<&Beside>,
+    advisor: Option<&AskedAdvisor>,
     look: Look,
     now: Timestamp,
     beat: usize,
 ) -> View {
     let details = match dialog.details {
-        true => details::details(asked, beside, look, now),
+        true => details::details(asked, advisor, look, now),
         false => Vec::new(),
     };
     let mut body = known::known(asked, look);
     body.extend(advice::advice(asked, dialog.details, look));
     body.extend(rules::rules(asked, look));
     let answer = body.len();
-    let footer = footer::footer(asked, dialog, beside, look, now, beat);
+    let footer = footer::footer(asked, dialog, advisor, look, now, beat);
     let notice = dialog.notice.iter().flat_map(|notice| {
         let text = Styled::new().tone(Tone::Warn, format!("! {}", escape_control(notice)));
         wrap(&text, look.room(), 2, true)

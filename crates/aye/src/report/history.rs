@@ -113,16 +113,16 @@ impl History {
 
     /// What happened at each step of a run, by the step's name.
     pub(super) fn of(history: &RunHistory) -> HashMap<String, Self> {
-        let mut told = Told { repairs: repairs(history), ..Told::default() };
-        let Some((first, rest)) = history.events.split_first() else { return told.steps };
-        let Ok(mut state) = State::begin(first) else { return told.steps };
+        let mut builder = HistoryBuilder { repairs: repairs(history), ..HistoryBuilder::default() };
+        let Some((first, rest)) = history.events.split_first() else { return builder.steps };
+        let Ok(mut state) = State::begin(first) else { return builder.steps };
         for event in rest {
             if state.apply(event).is_err() {
                 break;
             }
-            told.tell(event, &state);
+            builder.tell(event, &state);
         }
-        told.steps
+        builder.steps
     }
 
     fn note(&mut self, event: &Event, words: String, lines: Vec<String>) {
@@ -218,14 +218,14 @@ const CHANGED: &str = "with changes";
 
 /// The histories so far.
 #[derive(Default)]
-struct Told {
+struct HistoryBuilder {
     steps: HashMap<String, History>,
     questions: HashMap<String, Question>,
     /// What repairs ran, by their numbers.
     repairs: HashMap<u32, Vec<String>>,
 }
 
-impl Told {
+impl HistoryBuilder {
     fn of(&mut self, step: &str) -> &mut History {
         self.steps.entry(step.to_owned()).or_default()
     }

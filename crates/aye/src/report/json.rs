@@ -19,7 +19,7 @@ use super::{Place, Report};
 /// streamed and not journalled.
 pub struct JsonReport<W> {
     out: W,
-    voices: StreamStates,
+    stream_states: StreamStates,
     /// The lines of one piece of output; reused.
     text: Vec<u8>,
 }
@@ -27,7 +27,7 @@ pub struct JsonReport<W> {
 impl<W: Write> JsonReport<W> {
     /// A report to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, voices: StreamStates::default(), text: Vec::new() }
+        Self { out, stream_states: StreamStates::default(), text: Vec::new() }
     }
 
     /// Writes the lines that `feed` gives, all at once.
@@ -37,8 +37,8 @@ impl<W: Write> JsonReport<W> {
         stream: Stream,
         feed: impl FnOnce(&mut Lines, &mut dyn FnMut(&str)),
     ) {
-        let Self { out, voices, text } = self;
-        let StreamState { run, path, item, step, lines, .. } = voices.of(lane);
+        let Self { out, stream_states, text } = self;
+        let StreamState { run, path, item, step, lines, .. } = stream_states.of(lane);
         let head = output_head(&StepSource { run, path, item: item.as_ref(), step }, stream);
         text.clear();
         feed(&mut lines[index_of(stream)], &mut |line| {
@@ -120,7 +120,7 @@ impl<'a> Line<'a> {
 
 impl<W: Write> Report for JsonReport<W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        self.voices.event(place, event, state);
+        self.stream_states.event(place, event, state);
         self.line(&event_json(event));
     }
 

@@ -61,7 +61,7 @@ pub struct LiveReport<'a, W: Write> {
     window: fn() -> (usize, usize),
     /// Whether the terminal is ours to move about in.
     foreground: fn() -> bool,
-    voices: StreamStates,
+    stream_states: StreamStates,
     lanes: Lanes,
     /// The lane that wrote last.
     last: usize,
@@ -111,7 +111,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             flow,
             window,
             foreground: || !aye_process::group::in_background(std::io::stderr()),
-            voices: StreamStates::default(),
+            stream_states: StreamStates::default(),
             lanes: Lanes::default(),
             last: 0,
             screen: Screen::default(),
@@ -237,11 +237,12 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// What the stream that wrote last has not finished, as far as it fits.
     fn pending(&self) -> Option<Painted> {
-        let voice = self.voices.get(self.last)?;
-        let text = voice.lines[voice.last].pending();
-        let text = voice.tidy[voice.last].pending(text, self.paint.color);
+        let stream_state = self.stream_states.get(self.last)?;
+        let text = stream_state.lines[stream_state.last].pending();
+        let text = stream_state.tidy[stream_state.last].pending(text, self.paint.color);
         let row = rows(&text, self.columns().saturating_sub(INDENT + 1)).swap_remove(0);
-        (painted_width(&row) > 0).then(|| output_row(&self.output_lead(voice.last, None, 1), &row))
+        (painted_width(&row) > 0)
+            .then(|| output_row(&self.output_lead(stream_state.last, None, 1), &row))
     }
 
     /// What stands in front of each row of a step's output.
@@ -262,7 +263,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
         let room = self.columns().saturating_sub(INDENT + name.as_deref().map_or(0, term::width));
         let lead = self.output_lead(stream, name.as_deref(), 1);
         let (quiet, color) = (self.verbosity == Verbosity::Quiet, self.paint.color);
-        let StreamState { lines, tidy, .. } = self.voices.of(lane);
+        let StreamState { lines, tidy, .. } = self.stream_states.of(lane);
         let (tidy, mut printed) = (&mut tidy[stream], Vec::new());
         feed(&mut lines[stream], &mut |line| {
             let line = tidy.line(line, color);
@@ -279,8 +280,9 @@ impl<'a, W: Write> LiveReport<'a, W> {
     /// What stands in front of the output of runs inside the run, which may
     /// be side by side.
     fn names_output(&self, lane: usize) -> Option<String> {
-        let voice = self.voices.get(lane).filter(|voice| !voice.path.is_empty())?;
-        Some(format!("{} ", self.paint.cut(&voice.name(), self.columns() / 3)))
+        let stream_state =
+            self.stream_states.get(lane).filter(|stream_state| !stream_state.path.is_empty())?;
+        Some(format!("{} ", self.paint.cut(&stream_state.name(), self.columns() / 3)))
     }
 
     /// The output of a step that failed.
@@ -381,7 +383,7 @@ fn output_row(lead: &Painted, row: &str) -> Painted {
 
 impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        self.voices.event(place, event, state);
+        self.stream_states.event(place, event, state);
         self.lanes.before(place, event, state, self.paint);
         if place.lane == 0 {
             self.plan.event(event, state);
@@ -432,8 +434,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
             }
             return;
         }
-        let voice = self.voices.of(lane);
-        voice.last = index_of(stream);
+        let stream_state = self.stream_states.of(lane);
+        stream_state.last = index_of(stream);
         self.print_output(lane, index_of(stream), |lines, each| lines.push(bytes, each));
     }
 
@@ -481,7 +483,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
         for index in 0..2 {
             self.print_output(lane, index, |lines, each| lines.finish(each));
             // Nobody's colours continue in the next step.
-            self.voices.of(lane).tidy[index] = Sanitizer::default();
+            self.stream_states.of(lane).tidy[index] = Sanitizer::default();
         }
     }
 

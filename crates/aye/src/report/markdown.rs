@@ -14,7 +14,7 @@ use crate::words::took;
 use aye_runtime::usecases::{RunHistory, RunStanding};
 
 use super::history::{Entry, History};
-use super::story::{starter_words, unreached_word};
+use super::run_report::{starter_words, unreached_word};
 use super::timeline::{decisions, ended_words, ran_for, shown_status};
 
 /// How many of the last lines of a failure are quoted.
@@ -22,11 +22,11 @@ const LAST: usize = 10;
 
 /// What happened: result, inputs, steps with times and what each did, decisions, what was left
 /// out or not reached.
-pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
-    let state = &story.state;
+pub fn markdown(history: &RunHistory, now: Option<Timestamp>) -> String {
+    let state = &history.state;
     let started = &state.started;
     let mut text = String::new();
-    let took = duration(ran_for(story, now));
+    let took = duration(ran_for(history, now));
     // Writing to a string cannot fail.
     let _ =
         writeln!(text, "# {}: {}\n", words(&started.skill), RunStanding::of_events(state).word());
@@ -63,13 +63,13 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
         }
     }
     text.push_str("\n## Steps\n\n| step | status | took | |\n|---|---|---|---|\n");
-    rows(story, "", &mut text);
+    rows(history, "", &mut text);
     let mut told = String::new();
-    details(story, "", &mut told);
+    details(history, "", &mut told);
     if !told.is_empty() {
         let _ = write!(text, "\n## Details\n{told}");
     }
-    let decided = decisions(story);
+    let decided = decisions(history);
     if !decided.is_empty() {
         text.push_str("\n## Decisions\n\n");
         for decision in decided {
@@ -80,8 +80,8 @@ pub fn markdown(story: &RunHistory, now: Option<Timestamp>) -> String {
 }
 
 /// One step of a run as Markdown, in full.
-pub fn step_markdown(story: &RunHistory, step: &str) -> String {
-    let state = &story.state;
+pub fn step_markdown(history: &RunHistory, step: &str) -> String {
+    let state = &history.state;
     let mut text = format!(
         "# {}: {}\n\nA step of run `{}`.\n\n| step | status | took | |\n|---|---|---|---|\n",
         words(&state.started.skill),
@@ -93,9 +93,9 @@ pub fn step_markdown(story: &RunHistory, step: &str) -> String {
         let _ = writeln!(text, "| {} | {word} | | |", cell(step));
         return text;
     };
-    row(story, name, record, "", &mut text);
+    row(history, name, record, "", &mut text);
     let mut told = String::new();
-    details_of(story, name, record, &History::of(story), "", &mut told);
+    details_of(history, name, record, &History::of(history), "", &mut told);
     if !told.is_empty() {
         let _ = write!(text, "\n## Details\n{told}");
     }
@@ -103,7 +103,7 @@ pub fn step_markdown(story: &RunHistory, step: &str) -> String {
     if !said.is_empty() {
         let _ = writeln!(text, "\n## The end of its output\n\n{}", fenced("text", said));
     }
-    let decided: Vec<String> = (decisions(story).iter())
+    let decided: Vec<String> = (decisions(history).iter())
         .filter(|decision| decision.step == step)
         .map(|decision| format!("- {}\n", words(&decision.words())))
         .collect();
@@ -113,19 +113,19 @@ pub fn step_markdown(story: &RunHistory, step: &str) -> String {
     text
 }
 
-fn rows(story: &RunHistory, path: &str, text: &mut String) {
-    for (name, step) in &*story.state.steps {
-        row(story, name, step, path, text);
+fn rows(history: &RunHistory, path: &str, text: &mut String) {
+    for (name, step) in &*history.state.steps {
+        row(history, name, step, path, text);
     }
-    let word = unreached_word(&story.state);
-    for name in story.unreached() {
+    let word = unreached_word(&history.state);
+    for name in history.unreached() {
         let _ = writeln!(text, "| {}{} | {word} | | |", cell(path), cell(name));
     }
 }
 
 /// A step, and the steps of the runs inside it.
-fn row(story: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut String) {
-    let status = shown_status(&story.state, step);
+fn row(history: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut String) {
+    let status = shown_status(&history.state, step);
     let mark = match status {
         StepStatus::Completed => "✓",
         StepStatus::Skipped => "–",
@@ -153,7 +153,7 @@ fn row(story: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut
         status.word(),
         cell(&about.join(", "))
     );
-    for inside in story.inside_of(name, step) {
+    for inside in history.inside_of(name, step) {
         let parent = inside.state.started.parent.as_ref();
         let label = parent.map(|parent| parent.label()).unwrap_or_default();
         rows(inside, &format!("{path}{label}/"), text);
@@ -161,15 +161,15 @@ fn row(story: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &mut
 }
 
 /// What each step did, what was done about it, and what it wrote at last.
-fn details(story: &RunHistory, path: &str, text: &mut String) {
-    let histories = History::of(story);
-    for (name, step) in &*story.state.steps {
-        details_of(story, name, step, &histories, path, text);
+fn details(history: &RunHistory, path: &str, text: &mut String) {
+    let histories = History::of(history);
+    for (name, step) in &*history.state.steps {
+        details_of(history, name, step, &histories, path, text);
     }
 }
 
 fn details_of(
-    story: &RunHistory,
+    history: &RunHistory,
     name: &str,
     step: &StepRecord,
     histories: &HashMap<String, History>,
@@ -181,7 +181,7 @@ fn details_of(
         let _ = writeln!(text, "\n### {}{}\n", words(path), words(name));
         lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
     }
-    for inside in story.inside_of(name, step) {
+    for inside in history.inside_of(name, step) {
         let parent = inside.state.started.parent.as_ref();
         let label = parent.map(|parent| parent.label()).unwrap_or_default();
         details(inside, &format!("{path}{label}/"), text);

@@ -18,9 +18,9 @@ mod markdown;
 mod offered;
 mod output_buffer;
 mod plain;
+mod run_report;
 mod sanitizer;
 mod step_line;
-mod story;
 mod stream_state;
 mod summary;
 mod timeline;
@@ -38,10 +38,10 @@ pub use markdown::{markdown, step_markdown};
 pub use offered::Offered;
 pub use output_buffer::{OutputBuffer, OutputBuffers};
 pub use plain::PlainReport;
+pub use run_report::{Now, run_report, step_report};
 pub(crate) use sanitizer::Sanitizer;
 pub use step_line::step_line;
-pub use story::{Now, step_story, story};
-pub use summary::{Around, given_again, standing, stopped, summary};
+pub use summary::{RunContext, given_again, standing, stopped, summary};
 pub use timeline::{Decision, decisions, ran_for, stopped_inside};
 
 /// A line with what stands in front of it, the further in the more; the items

@@ -64,12 +64,17 @@ impl Offered {
     }
 }
 
-/// What can be answered, as one writes it: the first values of many.
+/// What can be answered, as one writes it: the first values of many. Several are in brackets,
+/// which no shell runs: `proceed|cancel` on its own would answer the first when it is pasted.
 fn shown(values: &[String]) -> String {
     const MOST: usize = 8;
     let more = (values.len() > MOST).then(|| "…".to_owned());
     let words = values.iter().take(MOST).map(|value| shell_word(&escape_control_line(value)));
-    words.chain(more).collect::<Vec<_>>().join("|")
+    let words: Vec<String> = words.chain(more).collect();
+    match words.as_slice() {
+        [one] => one.clone(),
+        several => format!("({})", several.join("|")),
+    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ struct Waiting {
 }
 
 impl OutputBuffer {
-    /// An outlet to a stream.
+    /// A buffer in front of a stream.
     pub fn new(stream: impl AsFd) -> io::Result<Self> {
         let stream = stream.as_fd().try_clone_to_owned()?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&stream)?.st_mode);
@@ -218,38 +218,38 @@ mod tests {
     #[test]
     fn a_reader_that_does_not_read_blocks_nobody_and_loses_nothing() {
         let (mut reader, writer) = io::pipe().expect("a pipe");
-        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
+        let mut buffer = OutputBuffer::new(&writer).expect("a buffer");
         drop(writer);
         let words = vec![b'x'; 1_000_000];
-        outlet.write_all(&words).expect("it takes everything");
-        assert!(outlet.is_full());
-        assert!(!outlet.drain(Duration::ZERO));
+        buffer.write_all(&words).expect("it takes everything");
+        assert!(buffer.is_full());
+        assert!(!buffer.drain(Duration::ZERO));
         let rest = std::thread::spawn(move || {
             let mut read = Vec::new();
             reader.read_to_end(&mut read).map(|_| read.len())
         });
-        drop(outlet);
+        drop(buffer);
         assert_eq!(rest.join().expect("no panic").expect("it reads"), words.len());
     }
 
     #[test]
     fn a_reader_that_reads_gets_all_of_it_at_once() {
         let (mut reader, writer) = io::pipe().expect("a pipe");
-        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
+        let mut buffer = OutputBuffer::new(&writer).expect("a buffer");
         drop(writer);
         let words = vec![b'x'; 1_000_000];
-        outlet.write_all(&words).expect("it takes everything");
+        buffer.write_all(&words).expect("it takes everything");
         let mut rest = vec![0; words.len()];
         let reading = std::thread::spawn(move || reader.read_exact(&mut rest).map(|()| rest));
-        assert!(outlet.drain(Duration::from_secs(60)), "it waits for the reader, not for a clock");
+        assert!(buffer.drain(Duration::from_secs(60)), "it waits for the reader, not for a clock");
         assert_eq!(reading.join().expect("no panic").expect("it reads"), words);
     }
 
     #[test]
     fn a_pipe_is_made_ours_and_blocks_for_others_as_before() {
         let (_reader, writer) = io::pipe().expect("a pipe");
-        let outlet = OutputBuffer::new(&writer).expect("an outlet");
-        assert!(outlet.0.borrow().takes_all);
+        let buffer = OutputBuffer::new(&writer).expect("a buffer");
+        assert!(buffer.0.borrow().takes_all);
         let flags = rustix::fs::fcntl_getfl(&writer).expect("flags");
         assert!(!flags.contains(OFlags::NONBLOCK));
     }
@@ -257,19 +257,19 @@ mod tests {
     #[test]
     fn a_reader_that_has_gone_away_is_no_error() {
         let (reader, writer) = io::pipe().expect("a pipe");
-        let mut outlet = OutputBuffer::new(&writer).expect("an outlet");
+        let mut buffer = OutputBuffer::new(&writer).expect("a buffer");
         drop(reader);
-        outlet.write_all(b"nobody reads this").expect("it is dropped");
-        assert!(outlet.drain(Duration::ZERO));
-        assert!(outlet.lost().is_none());
+        buffer.write_all(b"nobody reads this").expect("it is dropped");
+        assert!(buffer.drain(Duration::ZERO));
+        assert!(buffer.lost().is_none());
     }
 
     #[test]
     fn what_there_is_no_room_for_is_lost_and_known_to_be() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-        let mut outlet = OutputBuffer::new(&full).expect("an outlet");
-        outlet.write_all(b"no room for this").expect("it stops nobody");
-        let lost = outlet.lost().expect("it is known");
+        let mut buffer = OutputBuffer::new(&full).expect("a buffer");
+        buffer.write_all(b"no room for this").expect("it stops nobody");
+        let lost = buffer.lost().expect("it is known");
         assert_eq!(lost.kind(), io::ErrorKind::StorageFull);
     }
 }

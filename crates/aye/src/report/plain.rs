@@ -31,7 +31,7 @@ pub struct PlainReport<O, E> {
     mode: OutputMode,
     /// What each lane's step wrote, where it matters only if the step fails.
     kept: BTreeMap<usize, KeptOutput>,
-    voices: StreamStates,
+    stream_states: StreamStates,
     asked: AskedQuestions,
     /// The lane whose step has the terminal.
     lent: Option<usize>,
@@ -50,7 +50,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             verbosity,
             mode,
             kept: BTreeMap::new(),
-            voices: StreamStates::default(),
+            stream_states: StreamStates::default(),
             asked: AskedQuestions::default(),
             lent: None,
             text: String::new(),
@@ -68,7 +68,8 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         let Some(failed) = failed.filter(|_| self.mode == OutputMode::Failed) else { return };
         let (cut, lines) = kept.all(self.paint.color, is_logged(failed));
         if let Some(cut) = cut {
-            let cut = format!("{}: {cut}", escape_control_line(&self.voices.of(lane).name()));
+            let cut =
+                format!("{}: {cut}", escape_control_line(&self.stream_states.of(lane).name()));
             let _ = writeln!(self.err, "{}", self.paint.text(Tone::Dim, &cut));
         }
         for line in lines {
@@ -93,12 +94,12 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         index: usize,
         feed: impl FnOnce(&mut Lines, &mut dyn FnMut(Stretch<'_>)),
     ) {
-        let voice = self.voices.of(lane);
+        let stream_state = self.stream_states.of(lane);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
-            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", voice.name()),
+            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", stream_state.name()),
         };
-        let StreamState { lines, tidy, .. } = voice;
+        let StreamState { lines, tidy, .. } = stream_state;
         let (text, tidy, color) = (&mut self.text, &mut tidy[index], self.colors[index]);
         text.clear();
         feed(&mut lines[index], &mut |stretch| {
@@ -125,7 +126,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
 
 impl<O: Write, E: Write> Report for PlainReport<O, E> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        self.voices.event(place, event, state);
+        self.stream_states.event(place, event, state);
         self.show_kept(place.lane, event);
         let asked = self.asked.line(event, state, self.paint);
         if self.verbosity == Verbosity::Quiet {
@@ -177,7 +178,7 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
                 lines.finish(&mut |line| each(Stretch::Line(line)));
             });
             // Nobody's colours continue in the next step.
-            self.voices.of(lane).tidy[index] = Sanitizer::default();
+            self.stream_states.of(lane).tidy[index] = Sanitizer::default();
         }
     }
 

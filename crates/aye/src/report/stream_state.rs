@@ -52,21 +52,22 @@ pub(super) struct StreamStates(BTreeMap<usize, StreamState>);
 impl StreamStates {
     /// Takes an event in: who speaks there, and about what.
     pub(super) fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        if self.0.get(&place.lane).is_none_or(|voice| voice.run.is_empty()) {
+        if self.0.get(&place.lane).is_none_or(|stream_state| stream_state.run.is_empty()) {
             let parent = state.started.parent.as_deref();
             let own = parent.and_then(|parent| parent.item.clone());
             let around = parent.and_then(|parent| {
-                let voice = self.0.values().find(|voice| voice.run == parent.run.as_str());
-                voice.and_then(|voice| voice.item.clone())
+                let stream_state =
+                    self.0.values().find(|stream_state| stream_state.run == parent.run.as_str());
+                stream_state.and_then(|stream_state| stream_state.item.clone())
             });
-            let voice = self.0.entry(place.lane).or_default();
-            voice.run = event.run.to_string();
-            voice.path = place.path.to_vec();
-            voice.item = own.or(around);
+            let stream_state = self.0.entry(place.lane).or_default();
+            stream_state.run = event.run.to_string();
+            stream_state.path = place.path.to_vec();
+            stream_state.item = own.or(around);
         }
-        let voice = self.0.entry(place.lane).or_default();
+        let stream_state = self.0.entry(place.lane).or_default();
         match &event.kind {
-            EventKind::StepStarted(started) => voice.step.clone_from(&started.step),
+            EventKind::StepStarted(started) => stream_state.step.clone_from(&started.step),
             EventKind::SkillCompleted { .. }
             | EventKind::SkillFailed { .. }
             | EventKind::SkillCancelled { .. }
@@ -78,12 +79,12 @@ impl StreamStates {
         }
     }
 
-    /// The voice of a lane.
+    /// The state of a lane.
     pub(super) fn of(&mut self, lane: usize) -> &mut StreamState {
         self.0.entry(lane).or_default()
     }
 
-    /// The voice of a lane that has spoken.
+    /// The state of a lane that has spoken.
     pub(super) fn get(&self, lane: usize) -> Option<&StreamState> {
         self.0.get(&lane)
     }

@@ -28,18 +28,18 @@ pub fn summary(
     user: &str,
     paint: Paint,
 ) -> String {
-    let around = Around { outer: &state.run, driven: false, waiting: 0, inside, lost, user };
-    told(state, outcome, around, paint)
+    let context = RunContext { outer: &state.run, driven: false, waiting: 0, inside, lost, user };
+    told(state, outcome, context, paint)
 }
 
 /// Where a run stands, for someone who looks at it from elsewhere.
-pub fn standing(state: &State, around: Around<'_>, paint: Paint) -> String {
-    told(state, Outcome::of(state), around, paint)
+pub fn standing(state: &State, context: RunContext<'_>, paint: Paint) -> String {
+    told(state, Outcome::of(state), context, paint)
 }
 
 /// What the journal of a run does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Around<'a> {
+pub struct RunContext<'a> {
     /// The run it is in the end inside of, or itself.
     pub outer: &'a RunId,
     /// Whether someone drives that one, and so this one.
@@ -54,8 +54,8 @@ pub struct Around<'a> {
     pub user: &'a str,
 }
 
-fn told(state: &State, outcome: Outcome, around: Around<'_>, paint: Paint) -> String {
-    let Around { outer, driven, waiting, inside, lost, user } = around;
+fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) -> String {
+    let RunContext { outer, driven, waiting, inside, lost, user } = context;
     let again = given_again(lost);
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);

@@ -46,7 +46,7 @@ impl Client {
 
 /// A client that shows a question.
 #[derive(Debug, Clone)]
-pub(super) struct Shower {
+pub(super) struct QuestionViewer {
     pub(super) identity: Identity,
     pub(super) kind: PresenceKind,
     pub(super) question: String,
@@ -118,11 +118,11 @@ impl Clients {
     }
 
     /// Who shows a question and was heard lately.
-    pub(super) fn showers(&self, lately: Duration) -> Vec<Shower> {
+    pub(super) fn viewers(&self, lately: Duration) -> Vec<QuestionViewer> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let heard = all.values().filter(|entry| entry.heard.elapsed() <= lately);
         let showing = heard.flat_map(|entry| {
-            entry.client.shows().map(|(question, kind)| Shower {
+            entry.client.shows().map(|(question, kind)| QuestionViewer {
                 identity: entry.identity.clone(),
                 kind,
                 question: question.clone(),

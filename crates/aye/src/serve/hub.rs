@@ -19,7 +19,7 @@ use crate::harmless::json_line;
 use super::socket::{ClientQueue, text_frame};
 use super::views::JournalEvent;
 
-/// How often the journal is looked at, whether it rings or not.
+/// How often the journal is looked at, also without a wake-up.
 const LOOK: Duration = Duration::from_secs(1);
 /// How many directories of runs are known at once.
 const KNOWN: usize = 10_000;

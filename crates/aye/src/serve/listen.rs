@@ -36,8 +36,8 @@ use super::write_limit::WriteLimit;
 /// How many connections may be open whose clients have not shown who they are:
 /// with one more the oldest of them is closed, so that nobody keeps others out
 /// by connecting and saying nothing.
-const STRANGERS: usize = 1024;
-/// How many come before those are forgotten who are no strangers any more: until then
+const MAX_UNAUTHENTICATED: usize = 1024;
+/// How many come before those are forgotten whose clients have shown who they are: until then
 /// each keeps the memory of a whole request.
 const FORGET: usize = 64;
 /// How long a client may take to say what it wants.
@@ -116,7 +116,7 @@ async fn accept(
     router: Router,
     unread: Duration,
 ) -> Result<u8, Error> {
-    let mut strangers: VecDeque<Stranger> = VecDeque::new();
+    let mut unauthenticated: VecDeque<UnauthenticatedConnection> = VecDeque::new();
     loop {
         let Ok((stream, peer)) = listener.accept().await else {
             // Out of descriptors, or the client has gone: neither ends us.
@@ -141,14 +141,14 @@ async fn accept(
                 serve_connection(stream, connection, router, unread).await;
             }
         });
-        make_room(&mut strangers);
-        strangers.push_back(Stranger { known, task: task.abort_handle() });
+        make_room(&mut unauthenticated);
+        unauthenticated.push_back(UnauthenticatedConnection { known, task: task.abort_handle() });
     }
 }
 
 /// Clients of other accounts of this machine.
 async fn accept_local(listener: UnixListener, router: Router, unread: Duration) {
-    let mut strangers: VecDeque<Stranger> = VecDeque::new();
+    let mut unauthenticated: VecDeque<UnauthenticatedConnection> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(REST).await;
@@ -162,31 +162,31 @@ async fn accept_local(listener: UnixListener, router: Router, unread: Duration) 
         let connection = Connection { account, is_unix: true, elsewhere: false, known: seen };
         let task = tokio::spawn(serve_connection(stream, connection, router.clone(), unread))
             .abort_handle();
-        make_room(&mut strangers);
-        strangers.push_back(Stranger { known, task });
+        make_room(&mut unauthenticated);
+        unauthenticated.push_back(UnauthenticatedConnection { known, task });
     }
 }
 
 /// Closes the oldest connection that has said nothing, if there are too many.
-fn make_room(strangers: &mut VecDeque<Stranger>) {
-    if strangers.len().is_multiple_of(FORGET) {
-        strangers.retain(Stranger::is_one);
+fn make_room(unauthenticated: &mut VecDeque<UnauthenticatedConnection>) {
+    if unauthenticated.len().is_multiple_of(FORGET) {
+        unauthenticated.retain(UnauthenticatedConnection::is_pending);
     }
-    if strangers.len() >= STRANGERS
-        && let Some(Stranger { task, .. }) = strangers.pop_front()
+    if unauthenticated.len() >= MAX_UNAUTHENTICATED
+        && let Some(UnauthenticatedConnection { task, .. }) = unauthenticated.pop_front()
     {
         task.abort();
     }
 }
 
 /// A connection whose client has not shown who it is.
-struct Stranger {
+struct UnauthenticatedConnection {
     known: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-impl Stranger {
-    fn is_one(&self) -> bool {
+impl UnauthenticatedConnection {
+    fn is_pending(&self) -> bool {
         !self.known.load(Ordering::Relaxed) && !self.task.is_finished()
     }
 }

@@ -11,7 +11,7 @@ use aye_core::question::Agreement;
 use aye_runtime::people::Right;
 use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, Showing, ShowingProcess};
 
-use super::clients::Shower;
+use super::clients::QuestionViewer;
 use super::problem::Problem;
 use super::server::Server;
 
@@ -28,13 +28,13 @@ pub(super) async fn tell(server: Arc<Server>) {
     let (mut before, mut at) = (BTreeSet::new(), Instant::now());
     loop {
         tokio::time::sleep(LOOK).await;
-        let showers = server.clients.showers(HEARD);
-        if showers.is_empty() && before.is_empty() {
+        let viewers = server.clients.viewers(HEARD);
+        if viewers.is_empty() && before.is_empty() {
             continue;
         }
         let is_due = at.elapsed() >= AGAIN;
         let known = before.clone();
-        let told = server.blocking(move |server| say(server, &showers, &known, is_due)).await;
+        let told = server.blocking(move |server| say(server, &viewers, &known, is_due)).await;
         // A journal that cannot be written to for now is tried again.
         if let Ok(shown) = told {
             if is_due || shown != before {
@@ -48,13 +48,13 @@ pub(super) async fn tell(server: Arc<Server>) {
 /// Says what is shown, if that is news or due; returns what is.
 fn say(
     server: &Server,
-    showers: &[Shower],
+    viewers: &[QuestionViewer],
     before: &BTreeSet<Showing>,
     is_due: bool,
 ) -> Result<BTreeSet<Showing>, Problem> {
     let mut shown = BTreeSet::new();
-    for shower in showers {
-        shown.extend(showing(server, shower)?);
+    for viewer in viewers {
+        shown.extend(showing(server, viewer)?);
     }
     if shown != *before || is_due {
         let pid = std::process::id();
@@ -79,8 +79,8 @@ fn may_agree(journal: &JournalReader, row: &QuestionRow, name: &str) -> Result<b
 
 /// What a client shows, if it is an open question that its person may answer: who
 /// cannot say yes or no has not been asked.
-fn showing(server: &Server, shower: &Shower) -> Result<Option<Showing>, Problem> {
-    let Shower { identity, kind, question } = shower;
+fn showing(server: &Server, viewer: &QuestionViewer) -> Result<Option<Showing>, Problem> {
+    let QuestionViewer { identity, kind, question } = viewer;
     let question = QuestionId::from_text(question);
     if identity.must(Right::Answer).is_err() || question.run().is_none() {
         return Ok(None);

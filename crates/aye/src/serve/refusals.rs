@@ -24,7 +24,7 @@ fn server(directory: &std::path::Path) -> Arc<Server> {
     let skill = "name: go\nsteps: [ { name: one, command: 'true' } ]\n";
     std::fs::write(project.join("skills/go.yaml"), skill).unwrap();
     let runtime = Runtime::new(Parts::new(directory.join("home"), project)).unwrap();
-    runtime.trust_book().trust(&[], runtime.now()).unwrap();
+    runtime.trust_file().trust(&[], runtime.now()).unwrap();
     let place = Place { scheme: "http", hosts: vec![HOST.to_owned()], url: String::new() };
     Arc::new(Server::new(Arc::new(runtime), place, TOKEN.to_owned()).unwrap())
 }

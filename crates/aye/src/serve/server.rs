@@ -240,9 +240,9 @@ impl Server {
     /// The projects that this person sees, with whether each is trusted: the one
     /// the server was started in, then the trusted ones.
     pub(super) fn projects(&self, identity: &Identity) -> Result<Vec<(PathBuf, bool)>, Problem> {
-        let book = self.runtime.trust_book();
-        let trusted = book.all().map_err(Error::from)?;
-        let here = book.root().to_owned();
+        let file = self.runtime.trust_file();
+        let trusted = file.all().map_err(Error::from)?;
+        let here = file.root().to_owned();
         let is_trusted = |root: &Path| root.to_str().is_some_and(|root| trusted.contains_key(root));
         let mut projects = vec![(here.clone(), is_trusted(&here))];
         let others = trusted.keys().map(PathBuf::from).filter(|root| *root != here);

@@ -9,6 +9,7 @@ mod desktop;
 mod docs_site;
 mod editor;
 mod examples;
+mod front_ends;
 mod graph;
 mod mcp;
 mod mcp_peers;

@@ -33,10 +33,38 @@ fn texts(krate: &str) -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// The names that follow `crate::` in a text.
+/// The names that follow `crate::` in a text, also in a group: `crate::{one, other::Thing}`.
 fn named(text: &str) -> BTreeSet<&str> {
     let ends = |c: char| !(c.is_ascii_lowercase() || c == '_');
-    text.split("crate::").skip(1).map(|rest| rest.split(ends).next().unwrap_or_default()).collect()
+    let mut names = BTreeSet::new();
+    for rest in text.split("crate::").skip(1) {
+        match rest.strip_prefix('{') {
+            None => names.extend(rest.split(ends).next()),
+            Some(group) => {
+                let mut depth = 0_u32;
+                let inside = group.split_inclusive(['{', '}', ',']);
+                for part in inside {
+                    if depth == 0 {
+                        names.extend(part.trim_start().split(ends).next());
+                    }
+                    match part.chars().last() {
+                        Some('{') => depth += 1,
+                        Some('}') if depth == 0 => break,
+                        Some('}') => depth -= 1,
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    names.remove("");
+    names
+}
+
+#[test]
+fn names_in_a_group_are_found_too() {
+    let text = "use crate::one::Thing;\nuse crate::{two, three::{a, b}, four::Other};\nuse x;";
+    assert_eq!(named(text), BTreeSet::from(["one", "two", "three", "four"]));
 }
 
 #[test]
@@ -73,7 +101,7 @@ fn sqlite_is_named_below_one_folder() {
 #[test]
 fn front_ends_do_not_use_each_other() {
     for (path, text) in texts("aye") {
-        for (one, other) in [("mcp", "cli"), ("serve", "cli"), ("mcp", "serve")] {
+        for (one, other) in [("mcp", "cli"), ("serve", "cli"), ("mcp", "serve"), ("serve", "mcp")] {
             let reaches = path.starts_with(one) && named(&text).contains(other);
             assert!(!reaches, "{} uses {other}", path.display());
         }

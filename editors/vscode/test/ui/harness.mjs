@@ -260,12 +260,15 @@ export class Window {
   /** Writes into the field with this title, and confirms with its button. */
   async fillAndClick(title, text) {
     await this.titled(title).waitFor();
+    // A list that it follows has the same title, and a field to search in, but no such button.
+    const ok = this.quick.getByRole("button", { name: "OK", exact: true });
+    await ok.waitFor();
     const input = this.quick.locator("input").first();
     await until(async () => {
       await input.fill(text);
       return (await input.inputValue()) === text;
     }, "the text is in the field");
-    await this.quick.getByRole("button", { name: "OK", exact: true }).click();
+    await ok.click();
   }
 
   /** Writes into the field with this title with the keyboard alone, in place of what is there. */

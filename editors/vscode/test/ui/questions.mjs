@@ -28,10 +28,10 @@ steps:
     input: { title: Ticket, message: Which ticket?, match: "^OPS-[0-9]+$" }
     output: ticket
   - { name: edited, command: ./flaky, args: [never], on_error: ask }
-  - name: password
-    input: { title: Password, message: Which password?, secret: true }
   - name: again
     confirm: { message: Every time?, remember: true }
+  - name: password
+    input: { title: Password, message: Which password?, secret: true }
   - name: wipe
     command: echo
     args: [wiped, "{{ ticket }}"]
@@ -224,11 +224,6 @@ await test(SKILLS, async (here, host, step) => {
   await card.getByLabel("argument 1").fill("ok");
   await settled();
   await card.getByRole("button", { name: "Retry with these changes" }).click();
-  await asked("Which password?");
-  await window.press("Which password?", "Answer…", quick.locator("input[type=password]"));
-  await window.fillAndClick("Password ·", "hunter1");
-  step("text and secret");
-
   await asked("Every time?");
   // Nobody gave it a title, and none is made up.
   assert.ok(!/required/.test(await window.toast("Every time?").innerText()), "no invented title");
@@ -236,6 +231,11 @@ await test(SKILLS, async (here, host, step) => {
   await window.press("Every time?", "Proceed", covers);
   await window.option(/^For this step/).click();
   step("remembered");
+
+  await asked("Which password?");
+  await window.press("Which password?", "Answer…", quick.locator("input[type=password]"));
+  await window.fillAndClick("Password ·", "hunter1");
+  step("text and secret");
 
   // A dialog has the whole command, and the moment until which it can be answered.
   await asked("Wipe the archive?");
@@ -339,16 +339,16 @@ await test(SKILLS, async (here, host, step) => {
   await settled();
   await tabIn(card.getByRole("button", { name: "Retry with these changes" }));
   await page.keyboard.press("Enter");
-  await asked("Which password?");
-  await window.command("Aye: Answer a Question");
-  await quick.locator("input[type=password]:focus").waitFor();
-  await window.type("Password ·", "hunter2");
   await asked("Every time?");
   await window.ask("keys › again ·");
   await window.enter("Proceed");
   await quick.getByText("Esc sends nothing").or(quick.locator("input[placeholder*='Esc sends nothing']")).first().waitFor();
   await window.down("For this skill");
   await page.keyboard.press("Enter");
+  await asked("Which password?");
+  await window.command("Aye: Answer a Question");
+  await quick.locator("input[type=password]:focus").waitFor();
+  await window.type("Password ·", "hunter2");
   step("keyboard: simple, list, text, secret, remembered");
   await asked("Wipe the archive?");
   await window.keys("Control+Alt+y", window.dialog.getByText("echo wiped OPS-8"));
@@ -403,10 +403,10 @@ await test(SKILLS, async (here, host, step) => {
   for (const [at, all] of [byClick, byKey].entries()) {
     assert.deepEqual(all.map(({ by, prompter, proof }) => (by === "ann" ? "ann" : `${prompter} ${proof}`)), [...Array(14).fill("editor local"), "ann"], `each question was answered once (${at})`);
   }
-  const values = (all) => all.map(({ value }) => value).filter((_, at) => at !== 6);
+  const values = (all) => all.map(({ value }) => value).filter((_, at) => at !== 7);
   assert.deepEqual(values(byClick), ["db-4", "tmp-", "proceed", "us-2", "OPS-7", "edit", "proceed", "proceed", "answer", "Ann", "skip", "proceed", "proceed", "proceed"]);
   assert.deepEqual(values(byKey), ["db-3", "old-", "proceed", "us-1", "OPS-8", "edit", "proceed", "proceed", "answer", "Bob", "skip", "proceed", "proceed", "proceed"]);
-  assert.deepEqual([byClick[7].remember, byKey[7].remember], ["step", "skill"]);
+  assert.deepEqual([byClick[6].remember, byKey[6].remember], ["step", "skill"]);
   assert.deepEqual([byClick[8].reason, byKey[8].reason], ["it is old", "it is older"]);
   assert.deepEqual([byClick[11].reason, byKey[11].reason], ["known to be flaky", "flaky again"]);
   for (const secret of ["hunter1", "hunter2"]) assert.ok(!(await page.locator("body").textContent()).includes(secret), "a secret is not shown");

@@ -9,11 +9,11 @@ use crate::text;
 use super::super::graph::Flow;
 use super::super::locate;
 use super::super::texts::Kind;
-use super::Looker;
+use super::TemplateLinter;
 use super::arguments::secret_inputs;
 use super::names::asks_first;
 
-impl Looker<'_> {
+impl TemplateLinter<'_> {
     pub(super) fn concurrency(&self, flow: &Flow) -> Vec<Diagnostic> {
         let Some(template) = &flow.skill.concurrency else { return Vec::new() };
         let used = text::names_in_with(template, self.expressions).unwrap_or_default();
@@ -40,6 +40,6 @@ impl Looker<'_> {
                     .hint("use `inputs` and built-in names"),
             ];
         }
-        self.look_at(template, Kind::Template, &BTreeSet::new())
+        self.lint(template, Kind::Template, &BTreeSet::new())
     }
 }

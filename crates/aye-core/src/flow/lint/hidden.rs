@@ -5,13 +5,13 @@ use crate::skill::Template;
 use crate::text::{BUILT_IN, keys};
 
 use super::super::locate;
-use super::Looker;
+use super::TemplateLinter;
 
 /// What `run` itself has.
 pub(super) const OF_RUN: [&str; 7] =
     ["id", "environment", "user", "started", "status", "error", "failed_step"];
 
-impl Looker<'_> {
+impl TemplateLinter<'_> {
     /// A built-in name where the result of a step with that name was meant.
     pub(super) fn hidden_result(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
         let mut parts = dotted.split('.');

@@ -8,12 +8,12 @@ use crate::text::keys;
 
 use super::super::locate;
 use super::hidden::OF_RUN;
-use super::{Looker, UNKNOWN_NAME};
+use super::{TemplateLinter, UNKNOWN_NAME};
 
 /// Functions of GitHub's conditions.
 const STATUS_FUNCTIONS: [&str; 4] = ["always", "success", "failure", "cancelled"];
 
-impl Looker<'_> {
+impl TemplateLinter<'_> {
     /// `steps.a.output` and `a.stdout`: other programs keep results there.
     pub(super) fn no_such_key(&self, dotted: &str, template: &Template) -> Option<Diagnostic> {
         let parts: Vec<&str> = dotted.split('.').collect();

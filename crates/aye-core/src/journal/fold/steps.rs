@@ -9,7 +9,7 @@ use crate::event::{
     RetryReason, SkipReason, StepCompleted, StepFailed, StepStarted,
 };
 use crate::journal::phase::{
-    Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, Unsure,
+    Ended, Healing, Phase, Resolution, Settled, StepOutcome, Transition, UnknownOutcome,
 };
 use crate::journal::record::{Changed, StepRecord, StepStatus};
 use crate::journal::state::State;
@@ -146,7 +146,7 @@ impl State {
 
     pub(super) fn heal_triggered(&mut self, heal: &HealTriggered) {
         let Phase::Transition(Transition::Settled(settled)) = &self.phase else { return };
-        let close = settled.close.clone();
+        let outcome = settled.outcome.clone();
         self.executions = heal.execution;
         if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&heal.step) {
             record.heals += u32::from(heal.fix.is_none());
@@ -158,7 +158,7 @@ impl State {
             idempotent: false,
             deadline: heal.deadline,
             nested: true,
-            healing: Some(Healing { rule: heal.rule.clone(), close, fix: heal.fix.clone() }),
+            healing: Some(Healing { rule: heal.rule.clone(), outcome, fix: heal.fix.clone() }),
         };
     }
 
@@ -204,11 +204,12 @@ impl State {
         let attempt = record.attempt.max(1);
         let last = failed.winding_down.is_some();
         if last {
+            self.ending_since = Some(at);
             self.winding_down.clone_from(&failed.winding_down);
         }
         let idempotent = matches!(&self.phase, Phase::Running { idempotent: true, .. });
         let unsure = |interrupted| {
-            Phase::Transition(Transition::Unsure(Unsure {
+            Phase::Transition(Transition::UnknownOutcome(UnknownOutcome {
                 step: failed.step.clone(),
                 attempt,
                 idempotent,
@@ -224,14 +225,14 @@ impl State {
                 self.settle_with(&failed.step, StepOutcome::Failure(code), last);
             }
             BadOutcome::Timeout => {
-                let close = if last { StepOutcome::RunTimeout } else { StepOutcome::Timeout };
-                self.settle_with(&failed.step, close, last);
+                let outcome = if last { StepOutcome::RunTimeout } else { StepOutcome::Timeout };
+                self.settle_with(&failed.step, outcome, last);
             }
             BadOutcome::Cancelled => self.settle_with(&failed.step, StepOutcome::Cancelled, last),
             BadOutcome::Declined | BadOutcome::Expired => {
                 let expired = failed.outcome == BadOutcome::Expired;
-                let close = StepOutcome::Declined { expired, by: failed.by.clone() };
-                self.settle_with(&failed.step, close, last);
+                let outcome = StepOutcome::Declined { expired, by: failed.by.clone() };
+                self.settle_with(&failed.step, outcome, last);
             }
             BadOutcome::Interrupted => self.phase = unsure(true),
             BadOutcome::Unknown => self.phase = unsure(false),
@@ -244,12 +245,12 @@ impl State {
         record.status = StepStatus::Skipped;
         record.ended = Some(at);
         record.message.clone_from(message);
-        let close = match *why {
+        let outcome = match *why {
             SkipReason::Condition | SkipReason::Answer => StepOutcome::Skipped,
             SkipReason::Declined => StepOutcome::Declined { expired: false, by: by.clone() },
             SkipReason::Expired => StepOutcome::Declined { expired: true, by: None },
         };
-        self.settle_by(step, close, answer.clone());
+        self.settle_by(step, outcome, answer.clone());
     }
 
     /// The step is tried once more.
@@ -311,12 +312,12 @@ impl State {
     /// A repair is over: what it was for stands as before.
     pub(super) fn heal_completed(&mut self, step: &str) {
         if let Phase::Running { healing: Some(healing), .. } = &self.phase {
-            let close = healing.close.clone();
+            let outcome = healing.outcome.clone();
             let tried = healing.fix.as_ref().map(|fix| fix.id.clone());
             if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(step) {
                 record.fix = tried;
             }
-            self.settle(step, close);
+            self.settle(step, outcome);
         }
     }
 
@@ -333,18 +334,18 @@ impl State {
         }
     }
 
-    fn settle(&mut self, step: &str, close: StepOutcome) {
-        self.settle_with(step, close, false);
+    fn settle(&mut self, step: &str, outcome: StepOutcome) {
+        self.settle_with(step, outcome, false);
     }
 
-    fn settle_with(&mut self, step: &str, close: StepOutcome, last: bool) {
+    fn settle_with(&mut self, step: &str, outcome: StepOutcome, last: bool) {
         let (step, answer) = (step.to_owned(), None);
-        let settled = Settled { step, close, answer, last, fix: None };
+        let settled = Settled { step, outcome, answer, last, fix: None };
         self.phase = Phase::Transition(Transition::Settled(settled));
     }
 
-    fn settle_by(&mut self, step: &str, close: StepOutcome, answer: Option<String>) {
-        let settled = Settled { step: step.to_owned(), close, answer, last: false, fix: None };
+    fn settle_by(&mut self, step: &str, outcome: StepOutcome, answer: Option<String>) {
+        let settled = Settled { step: step.to_owned(), outcome, answer, last: false, fix: None };
         self.phase = Phase::Transition(Transition::Settled(settled));
     }
 }

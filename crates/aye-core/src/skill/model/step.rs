@@ -112,6 +112,11 @@ impl Step {
         self.inside().any(|step| runs(step) || step.holds_a_skill())
     }
 
+    /// Whether a step inside it, or one that belongs to it, calls a tool.
+    pub fn holds_a_tool(&self) -> bool {
+        self.inside().any(|step| step.action.tool().is_some() || step.holds_a_tool())
+    }
+
     fn inside(&self) -> impl Iterator<Item = &Self> {
         self.action.body().iter().chain(&self.then)
     }

@@ -14,8 +14,8 @@ use minijinja::{Error, ErrorKind, Output, State, Value, escape_formatter};
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::apart::{Work, apart};
 use crate::text::engine::engine;
+use crate::text::isolated::{TemplateKind, evaluate_isolated};
 use crate::text::render::{self, TextError};
 use crate::text::scope::Scope;
 
@@ -36,7 +36,7 @@ pub(in crate::text) enum Piece {
 
 /// Renders a script to its pieces.
 pub(super) fn pieces(template: &str, scope: &Scope) -> Result<Vec<Piece>, TextError> {
-    match apart(Work::Script, template, scope)? {
+    match evaluate_isolated(TemplateKind::Script, template, scope)? {
         Some(pieces) => Ok(pieces),
         None => pieces_here(template, scope),
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::Memory;
 use crate::memory::original::{OriginalChoice, is_original, original_id};
 
-use super::{Became, Report};
+use super::{ImportOutcome, Report};
 
 /// Whether an entry is what someone said at a step.
 pub(super) fn is_one(key: &str, entry: &Value) -> bool {
@@ -27,8 +27,8 @@ pub(super) fn import(memory: &Memory, map: &Map<String, Value>, report: &mut Rep
             }
         };
         let kept = match memory.keep_original(key, entry) {
-            Ok(true) => Became::Kept,
-            Ok(false) => Became::Known,
+            Ok(true) => ImportOutcome::Kept,
+            Ok(false) => ImportOutcome::Known,
             Err(error) => {
                 let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
                 report.pass_over(key.clone(), format!("{error}{hint}"));

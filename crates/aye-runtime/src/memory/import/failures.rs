@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::{Ending, Failure, Memory, Seen};
 
-use super::{Became, Importing, Report, entries, not_kept, text, time};
+use super::{ImportOutcome, Importing, Report, entries, not_kept, text, time};
 
 /// What is kept of an entry.
 const KEPT: [&str; 5] = ["tool", "error_snippet", "timestamp", "fix_applied", "success"];
@@ -39,7 +39,7 @@ pub(super) fn import(
         // One without a time is known by what it says.
         let is_known = |one: &Failure| *one == Failure { at: at.unwrap_or(one.at), ..new.clone() };
         if memory.failures().iter().any(|one| is_known(&one.value)) {
-            report.add(entry, Became::Known, format!("{tool}: {error}"));
+            report.add(entry, ImportOutcome::Known, format!("{tool}: {error}"));
             continue;
         }
         let kept = memory.saw_failure(&seen, how.mask);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::{Change, ErrorText, Keep, Memory, NewFix, Origin, OriginKind};
 
-use super::{Became, Importing, Report, as_pattern, entries, not_kept, text, time};
+use super::{ImportOutcome, Importing, Report, as_pattern, entries, not_kept, text, time};
 
 /// What is kept of an entry.
 const KEPT: [&str; 6] =
@@ -50,14 +50,14 @@ pub(super) fn import(
         let known: Vec<String> = memory.fixes().into_iter().map(|fix| fix.value.id).collect();
         match memory.remember_fix(new, how.mask) {
             Ok(id) if known.contains(&id) => {
-                report.add(entry, Became::Known, format!("{tool}: {error}"));
+                report.add(entry, ImportOutcome::Known, format!("{tool}: {error}"));
             }
             Ok(id) => {
                 let short = memory.short_id(&id);
                 let more = not_kept(fix, &KEPT);
                 report.add(
                     entry,
-                    Became::Kept,
+                    ImportOutcome::Kept,
                     format!(
                         "{tool}: {error}; kept as {short}{what}, in words: it is only shown{more}"
                     ),

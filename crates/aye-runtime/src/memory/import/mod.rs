@@ -18,7 +18,7 @@ use super::{Mask, Memory, MemoryError, looks_like_regex, read_mapping};
 /// What became of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Became {
+pub enum ImportOutcome {
     /// It is in memory now.
     Kept,
     /// It was there already.
@@ -33,7 +33,8 @@ pub struct Imported {
     /// Where it stands: `tool_fixes[0]`.
     pub entry: String,
     /// What became of it.
-    pub became: Became,
+    #[serde(rename = "became")]
+    pub outcome: ImportOutcome,
     /// In words.
     pub about: String,
 }
@@ -55,18 +56,18 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, entry: impl Into<String>, became: Became, about: impl Into<String>) {
-        self.lines.push(Imported { entry: entry.into(), became, about: about.into() });
+    fn add(&mut self, entry: impl Into<String>, outcome: ImportOutcome, about: impl Into<String>) {
+        self.lines.push(Imported { entry: entry.into(), outcome, about: about.into() });
     }
 
     fn pass_over(&mut self, entry: impl Into<String>, why: impl Into<String>) {
-        self.add(entry, Became::PassedOver, why);
+        self.add(entry, ImportOutcome::PassedOver, why);
     }
 
     /// What trying to keep something came to.
     fn tried(&mut self, entry: String, tried: Result<String, MemoryError>) {
         match tried {
-            Ok(about) => self.add(entry, Became::Kept, about),
+            Ok(about) => self.add(entry, ImportOutcome::Kept, about),
             Err(error) => self.pass_over(entry, error.to_string()),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::issue::category as category_name;
 use crate::memory::{Keep, Memory, MemoryError, NewIssue};
 
-use super::{Became, Importing, Report, as_pattern, not_kept, text};
+use super::{ImportOutcome, Importing, Report, as_pattern, not_kept, text};
 
 /// What is kept of an entry.
 const KEPT: [&str; 7] = ["pattern", "meaning", "fix", "commands", "tool", "tools", "tags"];
@@ -59,9 +59,9 @@ pub(super) fn import(
                 Ok(issue) => {
                     let more = not_kept(entry, &KEPT);
                     let about = format!("{pattern}; kept as {}{what}{more}", issue.id);
-                    report.add(name, Became::Kept, about);
+                    report.add(name, ImportOutcome::Kept, about);
                 }
-                Err(MemoryError::Known { .. }) => report.add(name, Became::Known, pattern),
+                Err(MemoryError::Known { .. }) => report.add(name, ImportOutcome::Known, pattern),
                 Err(error) => report.pass_over(name, error.to_string()),
             }
         }

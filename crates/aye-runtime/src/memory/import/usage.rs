@@ -8,7 +8,7 @@ use crate::memory::pattern::form as form_of;
 use crate::memory::usage::{UsagePattern, shapes};
 use crate::memory::{Memory, Mistake, fingerprint, looks_like_regex};
 
-use super::{Became, Importing, Report, entries, not_kept, text, time};
+use super::{ImportOutcome, Importing, Report, entries, not_kept, text, time};
 
 /// What is kept of an entry, and what Aye names for itself.
 const KEPT: [&str; 11] = [
@@ -44,9 +44,13 @@ pub(super) fn import(
                 let more = remarks(&pattern, written);
                 match memory.keep_usage(pattern) {
                     Ok(Some(id)) => {
-                        report.add(entry, Became::Kept, format!("{about}; kept as {id}{more}"));
+                        report.add(
+                            entry,
+                            ImportOutcome::Kept,
+                            format!("{about}; kept as {id}{more}"),
+                        );
                     }
-                    Ok(None) => report.add(entry, Became::Known, about),
+                    Ok(None) => report.add(entry, ImportOutcome::Known, about),
                     Err(error) => report.pass_over(entry, error.to_string()),
                 }
             }

@@ -71,11 +71,11 @@ impl Memory {
     /// # Errors
     /// When it cannot be read.
     pub fn state(&self, key: &StateKey) -> Result<Value, MemoryError> {
-        let book = MemoryFile::read(self.of_state(), &key.file())?;
-        if let Some(problem) = book.faults().into_iter().next() {
+        let file = MemoryFile::read(self.of_state(), &key.file())?;
+        if let Some(problem) = file.faults().into_iter().next() {
             return Err(MemoryError::Unreadable(problem));
         }
-        Ok(match book.value() {
+        Ok(match file.value() {
             Value::Object(map) => unwrapped(map),
             value => value,
         })

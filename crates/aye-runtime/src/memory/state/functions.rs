@@ -9,7 +9,7 @@ use super::key::StateKey;
 use super::operation::{Operation, as_text};
 use super::path;
 use super::signature::{Function as F, Given, bind};
-use super::view::{ToldFix, View};
+use super::view::{LearnedFix, View};
 
 pub use super::signature::{is_builtin_tool, is_function, no_function};
 
@@ -162,11 +162,11 @@ pub(super) fn call(
     }
 }
 
-fn learned_fix(given: &Given) -> Result<ToldFix, String> {
+fn learned_fix(given: &Given) -> Result<LearnedFix, String> {
     let some = |name: &str| -> Result<Option<String>, String> {
         Ok(Some(given.text(name)?).filter(|text| !text.is_empty()))
     };
-    let told = ToldFix {
+    let told = LearnedFix {
         tool: given.text("tool_name")?,
         error: given.text("error_pattern")?,
         cause: given.text("root_cause")?,

@@ -16,16 +16,16 @@
 mod file;
 mod functions;
 mod key;
+mod learned_claim;
 mod operation;
 mod path;
 mod signature;
-mod told;
 mod view;
 
 pub use file::{Provenance, StateChange};
 pub use functions::{is_builtin_tool, is_function, no_function};
 pub use key::StateKey;
+pub use learned_claim::LearnedClaim;
 pub use operation::Operation;
 pub use path::query;
-pub use told::Told;
-pub use view::{ToldFix, View};
+pub use view::{LearnedFix, View};

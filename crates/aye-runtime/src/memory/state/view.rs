@@ -21,12 +21,12 @@ pub struct View {
     values: BTreeMap<StateKey, Value>,
     operations: BTreeMap<StateKey, Vec<Operation>>,
     /// What a step says about an error: a fix in words, which people may keep.
-    pub(super) fixes: Vec<ToldFix>,
+    pub(super) fixes: Vec<LearnedFix>,
 }
 
 /// What `learn_tool_fix` is told.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ToldFix {
+pub struct LearnedFix {
     /// The tool.
     pub tool: String,
     /// What the error is recognised by.
@@ -43,7 +43,7 @@ pub struct ToldFix {
     pub step: Option<String>,
 }
 
-impl ToldFix {
+impl LearnedFix {
     /// The fix that it makes.
     pub fn into_fix(self, from: Origin) -> NewFix {
         let Self { tool, error, cause, fix, change, skill, step } = self;
@@ -112,7 +112,7 @@ impl View {
     }
 
     /// What the step wants changed, a file each, and what it says about errors.
-    pub fn into_changes(self, from: &Provenance) -> (Vec<StateChange>, Vec<ToldFix>) {
+    pub fn into_changes(self, from: &Provenance) -> (Vec<StateChange>, Vec<LearnedFix>) {
         let changes = self.operations.into_iter().map(|(key, operations)| StateChange {
             key,
             operations,

@@ -30,7 +30,7 @@ impl Mailbox for MemoryStore {
         };
         let verdict = ended.then_some(Verdict::Ended);
         state.requests.push(Sent { pending, verdict });
-        state.bells.ring_for_requests(|to| *to == run.outermost());
+        state.listeners.notify_of_requests(|to| *to == run.outermost());
         Ok(id)
     }
 

@@ -42,7 +42,7 @@ impl Presence for MemoryStore {
         state.presence = rows;
         if is_new {
             let runs: Vec<_> = shown.iter().filter_map(|one| one.question.run()).collect();
-            state.bells.ring_for_requests(|to| runs.iter().any(|run| run.outermost() == *to));
+            state.listeners.notify_of_requests(|to| runs.iter().any(|run| run.outermost() == *to));
         }
         Ok(())
     }

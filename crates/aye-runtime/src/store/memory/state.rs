@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use aye_core::event::Event;
 use aye_core::id::RunId;
 
-use super::wake::Bells;
+use super::wake::Listeners;
 use crate::store::chain::{Hash, Link};
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::pruned_run::Chain;
@@ -41,7 +41,7 @@ pub(super) struct State {
     /// Who holds a lease, and which one.
     pub(super) held: HashMap<RunId, (u64, Holder)>,
     pub(super) leases: u64,
-    pub(super) bells: Bells,
+    pub(super) listeners: Listeners,
     /// What is left of pruned runs.
     pub(super) pruned: Vec<PrunedRun>,
     /// Where the chain of those ends.
@@ -139,8 +139,8 @@ impl State {
             freed_name |= before.is_some_and(|before| before.run.claim.is_some()) && !claims;
         }
         match freed_name {
-            true => self.bells.ring_for_requests(|_| true),
-            false => self.bells.ring(),
+            true => self.listeners.notify_of_requests(|_| true),
+            false => self.listeners.notify(),
         }
         Ok(())
     }

@@ -10,27 +10,27 @@ use crate::store::{Listener, StoreError, Wake, Watch};
 
 /// The ends that wake listeners.
 #[derive(Debug, Default)]
-pub(super) struct Bells {
+pub(super) struct Listeners {
     all: Vec<PipeWriter>,
     /// By the outermost run.
     requests: Vec<(RunId, PipeWriter)>,
 }
 
-impl Bells {
-    pub(super) fn ring(&mut self) {
-        self.all.retain_mut(rings);
+impl Listeners {
+    pub(super) fn notify(&mut self) {
+        self.all.retain_mut(wakes);
     }
 
     /// Wakes the drivers of these runs, and everyone who listens to everything.
-    pub(super) fn ring_for_requests(&mut self, to: impl Fn(&RunId) -> bool) {
-        self.ring();
-        self.requests.retain_mut(|(run, bell)| !to(run) || rings(bell));
+    pub(super) fn notify_of_requests(&mut self, to: impl Fn(&RunId) -> bool) {
+        self.notify();
+        self.requests.retain_mut(|(run, listener)| !to(run) || wakes(listener));
     }
 }
 
-/// A full pipe has rung already; one that nobody reads is dropped.
-fn rings(bell: &mut PipeWriter) -> bool {
-    match bell.write_all(&[0]) {
+/// A full pipe has woken already; one that nobody reads is dropped.
+fn wakes(listener: &mut PipeWriter) -> bool {
+    match listener.write_all(&[0]) {
         Ok(()) => true,
         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     }
@@ -39,18 +39,18 @@ fn rings(bell: &mut PipeWriter) -> bool {
 impl Wake for MemoryStore {
     fn listen(&self) -> Result<Listener, StoreError> {
         let (reader, writer) = pipe()?;
-        self.state().bells.all.push(writer);
+        self.state().listeners.all.push(writer);
         Ok(Listener::new(Watcher(reader)))
     }
 
     fn listen_for_requests(&self, run: &RunId) -> Result<Listener, StoreError> {
         let (reader, writer) = pipe()?;
-        self.state().bells.requests.push((run.outermost(), writer));
+        self.state().listeners.requests.push((run.outermost(), writer));
         Ok(Listener::new(Watcher(reader)))
     }
 
-    fn ring(&mut self) {
-        self.state().bells.ring();
+    fn notify(&mut self) {
+        self.state().listeners.notify();
     }
 }
 

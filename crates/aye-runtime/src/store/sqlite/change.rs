@@ -71,13 +71,13 @@ impl From<StoreError> for Failure {
 }
 
 impl SqliteStore {
-    /// Makes a change and rings once it is committed.
+    /// Makes a change and notifies once it is committed.
     pub(super) fn commit<T>(
         &mut self,
         work: impl FnOnce(&Change<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         let result = self.commit_quietly(work)?;
-        self.bell.ring();
+        self.notifier.notify();
         Ok(result)
     }
 

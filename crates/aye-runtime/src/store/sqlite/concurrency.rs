@@ -3,7 +3,7 @@
 use aye_core::id::RunId;
 use rusqlite::Connection;
 
-use super::lock::RunLock;
+use super::lease::RunLock;
 use super::{Home, runs};
 use crate::store::concurrency::Claims;
 use crate::store::{RunRow, StoreError};

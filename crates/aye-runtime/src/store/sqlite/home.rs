@@ -9,8 +9,8 @@ use aye_core::id::RunId;
 
 use crate::store::{Logs, PlainLogs, StoreError, logs};
 
-/// How many doorbells requests have.
-const REQUEST_BELLS: u32 = 64;
+/// How many wake-up files requests have.
+const REQUEST_NOTIFIERS: u32 = 64;
 
 /// A home directory; it need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,25 +36,25 @@ impl Home {
         self.root.join("journal.db")
     }
 
-    /// The doorbell that everything rings.
-    pub fn bell(&self) -> PathBuf {
+    /// The file that is written to with every append.
+    pub fn notifier(&self) -> PathBuf {
         self.root.join("bell")
     }
 
-    /// The doorbell that a request to a run rings. A run shares it with few
+    /// The file that is written to with a request to a run. A run shares it with few
     /// others: with one for all, a request would wake every driver.
-    pub fn request_bell(&self, run: &RunId) -> PathBuf {
+    pub fn request_notifier(&self, run: &RunId) -> PathBuf {
         let mix = |sum: u32, byte: u8| sum.wrapping_mul(31).wrapping_add(u32::from(byte));
         let sum = run.outermost().as_str().bytes().fold(0, mix);
-        self.numbered_bell(sum % REQUEST_BELLS)
+        self.numbered_notifier(sum % REQUEST_NOTIFIERS)
     }
 
     /// All of those.
-    pub fn request_bells(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        (0..REQUEST_BELLS).map(|number| self.numbered_bell(number))
+    pub fn request_notifiers(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        (0..REQUEST_NOTIFIERS).map(|number| self.numbered_notifier(number))
     }
 
-    fn numbered_bell(&self, number: u32) -> PathBuf {
+    fn numbered_notifier(&self, number: u32) -> PathBuf {
         self.root.join("bells").join(number.to_string())
     }
 

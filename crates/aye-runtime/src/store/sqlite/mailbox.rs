@@ -59,7 +59,7 @@ impl Mailbox for SqliteStore {
             Ok(RequestId(change.last_insert_rowid()))
         });
         self.sync(self.durability)?;
-        self.ring_for_request(run);
+        self.notify_of_request(run);
         sent
     }
 
@@ -88,22 +88,22 @@ impl Mailbox for SqliteStore {
 
 impl SqliteStore {
     fn pending_for(&mut self, run: &RunId, within: bool) -> Result<Vec<Pending>, StoreError> {
-        let (pending, strange) =
+        let (pending, unreadable) =
             load_pending(&self.db, run, within).map_err(|e| self.failed(&e))?;
-        if !strange.is_empty() {
-            self.commit(|change| settle(change, &strange))?;
+        if !unreadable.is_empty() {
+            self.commit(|change| settle(change, &unreadable))?;
         }
         Ok(pending)
     }
 }
 
-type Strange = Vec<(RequestId, Verdict)>;
+type UnreadableRequests = Vec<(RequestId, Verdict)>;
 
 fn load_pending(
     db: &Connection,
     run: &RunId,
     within: bool,
-) -> Result<(Vec<Pending>, Strange), rusqlite::Error> {
+) -> Result<(Vec<Pending>, UnreadableRequests), rusqlite::Error> {
     let inside = match within {
         true => run.inside(),
         false => String::new()..String::new(),
@@ -114,7 +114,7 @@ fn load_pending(
     )?;
     let mut rows = query.query([run.as_str(), &inside.start, &inside.end])?;
     let mut pending = Vec::new();
-    let mut strange = Vec::new();
+    let mut unreadable = Vec::new();
     while let Some(row) = rows.next()? {
         let id = RequestId(row.get(0)?);
         match serde_json::from_str(row.get_ref(3)?.as_str()?) {
@@ -124,10 +124,10 @@ fn load_pending(
                 let at = runs::time(row, 1)?;
                 pending.push(Pending { run, id, at, sender: row.get(2)?, request });
             }
-            Err(error) => strange.push((id, Verdict::Refused(error.to_string()))),
+            Err(error) => unreadable.push((id, Verdict::Refused(error.to_string()))),
         }
     }
-    Ok((pending, strange))
+    Ok((pending, unreadable))
 }
 
 /// Gives verdicts; the first one a request gets stands. What was asked for has

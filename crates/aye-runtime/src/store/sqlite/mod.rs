@@ -1,23 +1,22 @@
 //! The default adapter: one SQLite file for the journal of every run, locks
-//! and doorbells as files next to it. `rusqlite` is used in this folder only.
+//! and wake-up files next to it. `rusqlite` is used in this folder only.
 //!
 //! `append` writes, `journal`, `runs`, `questions` and `mailbox` are the tables,
-//! `pruned` what is left of pruned runs, `lock` grants leases, `bell` wakes, `schema` is the layout and its history.
+//! `pruned` what is left of pruned runs, `lease` grants leases, `wake` wakes, `schema` is the layout and its history.
 //!
 //! Touches files below `AYE_HOME`. What it reads goes to drivers and use cases, which see only the
 //! traits of `store`.
 
 mod append;
 mod audit;
-mod bell;
 mod change;
 mod concurrency;
 mod create;
 mod error;
 mod home;
 mod journal;
+mod lease;
 mod lessons;
-mod lock;
 mod mailbox;
 mod open;
 mod outbox;
@@ -28,15 +27,16 @@ mod questions;
 mod rebuild;
 mod runs;
 mod schema;
+mod wake;
 mod walk;
 
 use std::path::PathBuf;
 
 use aye_core::id::RunId;
 
-pub use bell::Bell;
 pub use home::Home;
 pub use open::{Durability, SqliteStore};
+pub use wake::Notifier;
 
 use super::{Logs, PlainLogs, Store, StoreError};
 

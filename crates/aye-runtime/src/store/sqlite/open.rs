@@ -9,7 +9,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::append::Latest;
 use super::schema::{self, Layout};
-use super::{Bell, Home, create, lock};
+use super::{Home, Notifier, create, lease};
 use crate::store::{Announcer, StoreError};
 
 /// The first process to open it reads the log through, 2 us a page: SQLite's own 1,000
@@ -34,7 +34,7 @@ pub enum Durability {
 pub struct SqliteStore {
     pub(super) home: Home,
     pub(super) db: Connection,
-    pub(super) bell: Bell,
+    pub(super) notifier: Notifier,
     /// What a commit survives.
     pub(super) durability: Durability,
     /// What the last append left behind.
@@ -75,9 +75,9 @@ impl SqliteStore {
     }
 
     fn prepare(home: Home, db: Connection, durability: Durability) -> Result<Self, StoreError> {
-        let bell = Bell::new(home.bell());
+        let notifier = Notifier::new(home.notifier());
         let mut store =
-            Self { home, db, bell, durability, latest: None, appends: 0, announcer: None };
+            Self { home, db, notifier, durability, latest: None, appends: 0, announcer: None };
         if let Layout::Behind(_) = schema::layout(&store.db, &store.home)? {
             store.bring_up_to_date()?;
         }
@@ -94,7 +94,7 @@ impl SqliteStore {
         }
         let _turn = create::take_turn(&self.home)?;
         // An older driver knows nothing of what this layout promises.
-        if let Some(held) = lock::all_held(&self.home)?.into_iter().next() {
+        if let Some(held) = lease::all_held(&self.home)?.into_iter().next() {
             let (path, held) = (self.home.journal(), Box::new(held));
             return Err(StoreError::OlderDriver { path, held });
         }

@@ -25,7 +25,7 @@ impl Presence for SqliteStore {
         if is_new? {
             let runs = shown.iter().filter_map(|one| one.question.run());
             for run in runs.map(|run| run.outermost()).collect::<BTreeSet<_>>() {
-                self.ring_for_request(&run);
+                self.notify_of_request(&run);
             }
         }
         Ok(())

@@ -11,12 +11,12 @@
 use std::io;
 use std::path::Path;
 
-use aye_core::id::{INSIDE, RunId};
+use aye_core::id::{CHILD_SEPARATOR, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::change::Failure;
-use super::lock::RunLock;
+use super::lease::RunLock;
 use super::pruned::entry;
 use super::walk::{bounds, within};
 use super::{SqliteStore, runs};
@@ -33,8 +33,8 @@ fn outermost() -> String {
     format!(
         "(parent IS NULL
     OR NOT EXISTS (SELECT 1 FROM runs AS around WHERE around.id = runs.parent))
-    AND (instr(runs.id, '{INSIDE}') = 0 OR NOT EXISTS (SELECT 1 FROM runs AS around
-        WHERE around.id = substr(runs.id, 1, instr(runs.id, '{INSIDE}') - 1)))"
+    AND (instr(runs.id, '{CHILD_SEPARATOR}') = 0 OR NOT EXISTS (SELECT 1 FROM runs AS around
+        WHERE around.id = substr(runs.id, 1, instr(runs.id, '{CHILD_SEPARATOR}') - 1)))"
     )
 }
 

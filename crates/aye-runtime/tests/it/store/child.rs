@@ -184,7 +184,7 @@ fn hold_and_start(home: &Path, run: &str) -> Outcome {
     Ok(())
 }
 
-/// Drives a run: accepts every request as soon as the bell rings.
+/// Drives a run: accepts every request as soon as it is woken.
 fn answer(home: &Path, run: &str) -> Outcome {
     let mut store = open(home)?;
     let mut tale = Tale::new(run);

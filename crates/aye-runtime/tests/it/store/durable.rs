@@ -75,7 +75,7 @@ fn another_process_answers_within_milliseconds() -> Outcome {
         assert_eq!(store.verdict(sent)?, Some(Verdict::Accepted));
     }
     times.sort();
-    // There and back is two doorbells and two commits.
+    // There and back is two wake-ups and two commits.
     let median = times[ROUNDS / 2];
     assert!(median < Duration::from_millis(20), "{median:?}");
     Ok(())

@@ -2,20 +2,20 @@
 
 mod append;
 mod audit;
-mod bell;
 mod broken;
 mod child;
 mod contract;
 mod durable;
 mod layout;
 mod learning;
+mod lease;
 mod lists;
-mod lock;
 mod mailbox;
 mod prune;
 mod rebuild;
 mod room;
 mod sample;
+mod wake;
 mod writer;
 mod writers;
 

@@ -19,13 +19,14 @@ use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
 use crate::prompt::{
-    AskOutcome, Escape, Given, Nowhere, PromptConfig, RemoteQuestion, Update, ask_alone,
+    AskOutcome, Escape, Given, LocalQuestion, PromptConfig, RemoteQuestion, Update, ask_alone,
 };
 use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::usecases::{
-    JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription, TextArguments,
+    AfterAnswer, JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription,
+    TextArguments,
 };
 
 use super::answer_secrets::secrets_to_resume;
@@ -518,11 +519,10 @@ fn go_on(
     secrets: IndexMap<String, String>,
     context: &Context,
 ) -> Result<u8, Error> {
-    // With a guard, which ends what we start, the person resumes it: the run
-    // came to rest after we had looked.
+    // With a guard, which ends what we start, the person resumes it: it had a
+    // driver when we looked.
     let guarded = aye_process::guard::pid() != 0;
-    if !args.resume && !guarded && context.journal()?.rests(row)? {
-        take_up(row, context)?;
+    if !args.resume && !guarded && take_up(row, context)? {
         return Ok(0);
     }
     if args.resume {
@@ -537,28 +537,49 @@ fn go_on(
         let args = ResumeArgs { run, inputs, no_input, detach, no_wait: false, shown };
         return resume::run(&args, context);
     }
-    let again = given_again(&context.lost_secrets(&row.id));
-    let words = format!("no process drives the run; resume it with: aye resume {}{again}", row.id);
-    tell_people(&words, context)?;
+    tell_people(&to_resume(row, context), context)?;
     Ok(0)
 }
 
-/// Whether the run of a question rests, so that its answer takes it up in the
-/// background. Nothing that cannot be read does: that is told later.
+fn to_resume(row: &RunRow, context: &Context) -> String {
+    let again = given_again(&context.lost_secrets(&row.id));
+    format!("no process drives the run; resume it with: aye resume {}{again}", row.id)
+}
+
+/// Whether the answer to a question takes its run up in the background. What cannot be
+/// read does not: that is told later.
 pub(super) fn takes_up(args: &AnswerArgs, context: &Context) -> bool {
-    let rests = || -> Result<bool, Error> {
+    let continues = || -> Result<bool, Error> {
         let journal = context.journal()?;
         let question = journal.find_question(&args.question)?;
         let row = journal.find_run(question.run.as_str())?;
-        journal.rests(&journal.outermost(&row.id)?.unwrap_or(row))
+        let outer = journal.outermost(&row.id)?.unwrap_or(row);
+        let continues = !journal.is_driven(&outer.id)? && journal.continues_unseen(&outer)?;
+        // Secrets that are lost are asked for here, and the run continues here.
+        Ok(continues && context.lost_secrets(&outer.id).is_empty())
     };
-    !args.resume && rests().unwrap_or(false)
+    !args.resume && continues().unwrap_or(false)
 }
 
-/// A run that rests continues in the background, as it was before.
-pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<(), Error> {
-    context.continue_undriven(row, &mut |warning| warn(&warning, context))?;
-    tell_people(&format!("the run continues in the background: aye watch {}", row.id), context)
+/// A run that nobody sat at continues in the background, as it was before. Whether that
+/// is settled; if not, it is for the person to say.
+pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<bool, Error> {
+    let after = context.continue_answered(row, &mut |warning| warn(&warning, context));
+    match after {
+        AfterAnswer::Ended => Ok(true),
+        AfterAnswer::Continues { .. } => {
+            let words = format!("the run continues in the background: aye watch {}", row.id);
+            tell_people(&words, context)?;
+            Ok(true)
+        }
+        AfterAnswer::LeftToPerson(_) => Ok(false),
+        AfterAnswer::NotResumed(why) => {
+            let warning = context.paint_err.text(Tone::Warn, "warning:");
+            say(&format!("{warning} the run was not resumed: {}\n", escape_control_line(&why)));
+            tell_people(&to_resume(row, context), context)?;
+            Ok(true)
+        }
+    }
 }
 
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
@@ -566,7 +587,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
     let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
     let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
     Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
 }
 

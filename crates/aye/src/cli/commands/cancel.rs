@@ -20,12 +20,15 @@ pub struct CancelArgs {
     /// Why; recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+    /// End a run of which only `finally` is left, without the rest of its steps
+    #[arg(long)]
+    pub now: bool,
 }
 
 pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let row = context.journal()?.find_run(&args.run)?;
     let by = context.driver().user;
-    let cancelling = context.cancel(&row, by, args.reason, &mut |w| warn(&w, context))?;
+    let cancelling = context.cancel(&row, by, args.reason, args.now, &mut |w| warn(&w, context))?;
     let Cancelling { row, outcome, cleans_up } = cancelling;
     match outcome {
         CancelOutcome::NeedsDriver => {
@@ -46,7 +49,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
                     "run {run} is being cancelled: it cleans up first; `aye watch {run}` shows it",
                     run = row.id
                 ))?,
-                false => print_line(&format!("run {} is cancelled", row.id))?,
+                false => print_line(&format!("run {} ({}) is cancelled", row.id, row.skill))?,
             }
             Ok(0)
         }

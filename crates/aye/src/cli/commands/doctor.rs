@@ -349,7 +349,7 @@ fn tools(context: &Context) -> Finding {
     if servers.is_empty() && commands.is_empty() {
         return Finding::new("tools", Health::Missing, "`aye.toml` names none");
     }
-    let agreed = context.trust_book().read().unwrap_or_default();
+    let agreed = context.trust_file().read().unwrap_or_default();
     let waits: Vec<&str> = servers
         .iter()
         .filter(|(name, server)| {
@@ -414,7 +414,7 @@ fn absent_program(context: &Context) -> Option<(String, String)> {
 /// Whether assistants may start something here.
 fn trust(context: &Context) -> Finding {
     let what = "trust";
-    let agreed = match context.trust_book().read() {
+    let agreed = match context.trust_file().read() {
         Ok(agreed) => agreed,
         Err(error) => return Finding::new(what, Health::Broken, error.to_string()),
     };

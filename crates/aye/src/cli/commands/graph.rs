@@ -10,7 +10,7 @@ use crate::cli::{Context, say};
 use crate::graph;
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::skills::SkillFile;
+use aye_runtime::usecases::SkillError;
 
 use super::output::{print, print_json, write};
 
@@ -55,14 +55,13 @@ pub enum Format {
 }
 
 pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
-    let (path, name) = context.library().find(&args.skill)?;
-    let file = SkillFile::read(&context.directory.join(&path))?;
-    let file = SkillFile { path: path.clone(), ..file }.marked(&context.settings.tools);
-    if file.flows.is_empty() {
-        say(&file.render(context.paint_err.color));
-        return Err(Error::InvalidSkill(format!("`{}` cannot be drawn", path.display())));
-    }
-    let (flow, _) = file.into_flow(name.as_deref())?;
+    let flow = context.read_skill(&args.skill)?.into_flow().map_err(|error| match error {
+        SkillError::Failed(error) => error,
+        SkillError::Invalid(file) => {
+            say(&file.render(context.paint_err.color));
+            Error::InvalidSkill(format!("`{}` cannot be drawn", file.path.display()))
+        }
+    })?;
     if context.json {
         print_json(&graph::json(&flow))?;
         return Ok(0);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control_line};
-use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
+use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
 
@@ -18,7 +18,7 @@ use super::scripted::question;
 const TRIES: usize = 3;
 
 /// What came of asking for a value.
-pub(super) enum Told {
+pub(super) enum InputOutcome {
     /// This.
     Value(String),
     /// Nobody can be asked here.
@@ -65,12 +65,12 @@ pub(super) fn resolve(
         }
         for spec in specs.iter().filter(|spec| names.contains(&spec.name.value)) {
             match ask(&wording(spec)?, context)? {
-                Told::Value(value) => {
+                InputOutcome::Value(value) => {
                     asked.push(spec.name.value.clone());
                     given.insert(spec.name.value.clone(), Given::Text(value));
                 }
-                Told::Nobody => return Err(Error::Inputs(errors)),
-                Told::Leave(code) => return Ok(Resolved::Leave(code)),
+                InputOutcome::Nobody => return Err(Error::Inputs(errors)),
+                InputOutcome::Leave(code) => return Ok(Resolved::Leave(code)),
             }
         }
     }
@@ -81,7 +81,7 @@ pub(super) fn resolve(
 }
 
 /// Asks for something that must not be shown.
-pub(super) fn secret(name: &str, why: &str, context: &Context) -> Result<Told, Error> {
+pub(super) fn secret(name: &str, why: &str, context: &Context) -> Result<InputOutcome, Error> {
     let mut question = question(AskKind::Input, why, Some(&format!("Input {name}")))?;
     question.secret = true;
     ask(&question, context)
@@ -117,14 +117,18 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn ask(question: &Question, context: &Context) -> Result<Told, Error> {
+fn ask(question: &Question, context: &Context) -> Result<InputOutcome, Error> {
     let question = Question { id: QuestionId::from_text("input"), ..question.clone() };
     let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    match ask_alone(&asked, config, &context.clock, &mut Nowhere::default())? {
-        AskOutcome::Answered(given) => Ok(Told::Value(given.value)),
-        AskOutcome::Unavailable(_) => Ok(Told::Nobody),
-        AskOutcome::Cancelled | AskOutcome::TimedOut | AskOutcome::Closed => Ok(Told::Leave(5)),
-        AskOutcome::Stopped(signal) => Ok(Told::Leave(u8::try_from(128 + signal).unwrap_or(1))),
+    match ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())? {
+        AskOutcome::Answered(given) => Ok(InputOutcome::Value(given.value)),
+        AskOutcome::Unavailable(_) => Ok(InputOutcome::Nobody),
+        AskOutcome::Cancelled | AskOutcome::TimedOut | AskOutcome::Closed => {
+            Ok(InputOutcome::Leave(5))
+        }
+        AskOutcome::Stopped(signal) => {
+            Ok(InputOutcome::Leave(u8::try_from(128 + signal).unwrap_or(1)))
+        }
     }
 }

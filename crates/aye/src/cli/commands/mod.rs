@@ -113,8 +113,8 @@ fn steps_may_run(command: &Command, context: &Context) -> bool {
         Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) | Command::Doctor(_) | Command::Notify(_) => true,
-        // An advisor is one, and the run may continue here; one that rests continues
-        // in a process of its own, which a guard of this one would end.
+        // An advisor is one, and the run may continue here; one that nobody sat at
+        // continues in a process of its own, which a guard of this one would end.
         Command::Answer(args) => !answer::takes_up(args, context),
         Command::Trust(_)
         | Command::Inbox(_)

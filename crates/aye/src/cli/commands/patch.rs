@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
-use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone};
+use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::compute::diff;
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
@@ -50,7 +50,8 @@ pub(super) fn run(args: &PatchArgs, context: &Context) -> Result<u8, Error> {
     let row = journal.find_run(&args.run)?;
     let state = journal.state(&row.id)?;
     let wanted = |step: &str| args.step.as_deref().is_none_or(|wanted| wanted == step);
-    let changed: Vec<Mended> = fixed(&state).into_iter().filter(|one| wanted(&one.step)).collect();
+    let changed: Vec<FixedBlock> =
+        fixed(&state).into_iter().filter(|one| wanted(&one.step)).collect();
     if changed.is_empty() {
         return Err(Error::Refused {
             message: format!("run `{}` has no changed block that succeeded", row.id),
@@ -175,16 +176,16 @@ pub(super) fn offer(
 }
 
 /// A block that was changed, and went well.
-struct Mended {
+struct FixedBlock {
     step: String,
     code: String,
 }
 
-fn fixed(state: &State) -> Vec<Mended> {
+fn fixed(state: &State) -> Vec<FixedBlock> {
     let one = |(step, record): (&String, &aye_core::journal::StepRecord)| {
         let code = record.edits.as_ref()?.set.get("code")?.as_str()?;
         let well = record.status == StepStatus::Completed;
-        well.then(|| Mended { step: step.clone(), code: code.to_owned() })
+        well.then(|| FixedBlock { step: step.clone(), code: code.to_owned() })
     };
     state.steps.iter().filter_map(one).collect()
 }
@@ -201,7 +202,7 @@ struct Patch {
 impl Patch {
     fn of(
         state: &State,
-        fixed: &Mended,
+        fixed: &FixedBlock,
         journal: &JournalReader,
         context: &Context,
     ) -> Result<Self, Error> {
@@ -301,7 +302,7 @@ pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, E
     let question = super::confirm::yes_or_no(message, None)?;
     let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
     Ok(match said {
         AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
         AskOutcome::Unavailable(_) => None,

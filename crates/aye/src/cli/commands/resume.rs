@@ -11,7 +11,7 @@ use aye_runtime::usecases::{LoadedRun, ResumeRequest, RunRow};
 use super::background::tell;
 use super::drive::{AskMode, drive, warn};
 use super::given;
-use super::missing::{self, Told};
+use super::missing::{self, InputOutcome};
 use super::shown_output::ShownOutput;
 
 const EXAMPLES: &str = "\
@@ -92,9 +92,9 @@ pub(super) fn ask_for_secrets(
         }
         let why = format!("The journal does not keep secrets: enter `{name}` again.");
         match missing::secret(name, &why, context)? {
-            Told::Value(value) => secrets.insert(name.to_owned(), value),
-            Told::Nobody => break,
-            Told::Leave(code) => return Ok(Err(code)),
+            InputOutcome::Value(value) => secrets.insert(name.to_owned(), value),
+            InputOutcome::Nobody => break,
+            InputOutcome::Leave(code) => return Ok(Err(code)),
         };
     }
     Ok(Ok(secrets))

@@ -66,6 +66,7 @@ pub struct PruneArgs {
 struct Listed<'a> {
     run: &'a str,
     skill: &'a str,
+    workspace: &'a str,
     status: RunStanding,
     waiting: u32,
     driven: bool,
@@ -88,11 +89,16 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
         return self::prune(&prune, context);
     }
     let narrowed = args.status.is_some() || args.skill.is_some();
-    let filter = RunFilter { skill: args.skill, limit: args.limit, ..RunFilter::default() };
-    let runs = match args.status.as_deref().and_then(RunStanding::from_word) {
+    // One more than is shown tells whether there are more.
+    let limit = args.limit.saturating_add(1);
+    let filter = RunFilter { skill: args.skill, limit, ..RunFilter::default() };
+    let mut runs = match args.status.as_deref().and_then(RunStanding::from_word) {
         Some(standing) => context.runs_that_stand(standing, &filter)?,
         None => context.runs(&filter)?,
     };
+    let most = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let has_more = runs.len() > most;
+    runs.truncate(most);
     if context.json {
         print_json(&runs.iter().map(|run| listed(run, context.now())).collect::<Vec<_>>())?;
         return Ok(0);
@@ -117,6 +123,10 @@ pub(super) fn run(args: RunsArgs, context: &Context) -> Result<u8, Error> {
     let text: String =
         runs.iter().map(|run| line(run, widest, columns, now, context.paint_out)).collect();
     print_words(&text)?;
+    if has_more {
+        let older = format!("older runs: aye runs -n {}", args.limit.saturating_mul(2).max(20));
+        print_line(&context.paint_out.text(Tone::Dim, &older))?;
+    }
     Ok(0)
 }
 
@@ -133,6 +143,7 @@ fn listed(run: &ListedRun, now: Timestamp) -> Listed<'_> {
     Listed {
         run: row.id.as_str(),
         skill: &row.skill,
+        workspace: &row.workspace,
         status: run.standing(),
         waiting: row.waiting,
         driven: *driven,

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::cli::{Context, environment};
 use crate::paint::{Glyph, Tone, duration, escape_control_line};
-use crate::prompt::{AskOutcome, Escape, Nowhere, ask_alone, say};
+use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone, say};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
 
@@ -131,7 +131,7 @@ pub(super) fn ask(
         let taken = Taken { value: value.to_owned(), how: How::Override, recorded: None };
         return Ok(closed(question, taken, began, context));
     }
-    let mut here = Nowhere::within(limit, context.now());
+    let mut here = LocalQuestion::within(limit, context.now());
     let asked = AskedQuestion::alone(question, here.deadline());
     let config = context.config(Escape::Dismisses, !asking.no_input);
     let fallback = |how| question.default.clone().map(|value| (value, how));

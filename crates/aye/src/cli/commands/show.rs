@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::cli::Context;
 use crate::paint::escape_control_line;
 use crate::report::{
-    Around, Now, decisions, markdown, ran_for, standing, step_markdown, step_story, stopped_inside,
+    Now, RunContext, decisions, markdown, ran_for, standing, step_markdown, step_report,
+    stopped_inside,
 };
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{
@@ -38,39 +39,39 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
-    let RunDetails { history: story, outer, driven, waiting } =
-        context.journal()?.details(&args.run)?;
+    let RunDetails { history, outer, driven, waiting } = context.journal()?.details(&args.run)?;
     let lost = if driven { Vec::new() } else { context.lost_secrets(&outer) };
-    let inside = stopped_inside(&story);
+    let inside = stopped_inside(&history);
     let user = context.driver().user;
-    let around = Around { outer: &outer, driven, waiting, inside, lost: &lost, user: &user };
+    let run_context =
+        RunContext { outer: &outer, driven, waiting, inside, lost: &lost, user: &user };
     let process = |run: &RunId, execution| process_of(run, execution);
     let now = Now { time: context.now(), driven, process: &process };
     if let Some(step) = &args.step {
-        if let Some((inside, step)) = story.find(step) {
+        if let Some((inside, step)) = history.find(step) {
             return show_step(inside, step, args.markdown, now, context);
         }
-        let inside = story.find_inside(step).ok_or_else(|| no_such_step(&story, step))?;
+        let inside = history.find_inside(step).ok_or_else(|| no_such_step(&history, step))?;
         let run_inside = inside.state.run.to_string();
         let args = ShowArgs { run: run_inside, step: None, markdown: args.markdown };
         return run(&args, context);
     }
-    let messages = context.messages(&story.state.run)?;
+    let messages = context.messages(&history.state.run)?;
     if context.json {
-        let mut value = as_json(&story, driven.then(|| context.now()));
+        let mut value = as_json(&history, driven.then(|| context.now()));
         value["driven"] = driven.into();
-        let standing = RunStanding::of_state(&story.state, driven, waiting);
-        value["status"] = json!(standing.or_queued(story.state.waits_for_name().is_some()));
+        let standing = RunStanding::of_state(&history.state, driven, waiting);
+        value["status"] = json!(standing.or_queued(history.state.waits_for_name().is_some()));
         let messages: Vec<Value> = messages.iter().map(message_json).collect();
         if !messages.is_empty() {
             value["messages"] = messages.into();
         }
         print_json(&value)?;
     } else if args.markdown {
-        print(&markdown(&story, driven.then(|| context.now())))?;
+        print(&markdown(&history, driven.then(|| context.now())))?;
     } else {
-        let text = crate::report::story(&story, now, context.paint_out);
-        print_words(&(text + &standing(&story.state, around, context.paint_out)))?;
+        let text = crate::report::run_report(&history, now, context.paint_out);
+        print_words(&(text + &standing(&history.state, run_context, context.paint_out)))?;
         for row in messages.iter().filter(|row| is_news(row)) {
             print(&message_line(row, context.paint_out, context.now()))?;
         }
@@ -89,33 +90,33 @@ fn is_news(row: &MessageRow) -> bool {
 
 /// One step in full.
 fn show_step(
-    story: &RunHistory,
+    history: &RunHistory,
     step: &str,
     as_markdown: bool,
     now: Now<'_>,
     context: &Context,
 ) -> Result<u8, Error> {
     if as_markdown && !context.json {
-        print(&step_markdown(story, step))?;
+        print(&step_markdown(history, step))?;
         return Ok(0);
     }
     if !context.json {
-        print_words(&step_story(story, step, now, context.paint_out))?;
+        print_words(&step_report(history, step, now, context.paint_out))?;
         return Ok(0);
     }
-    let record = story.state.steps.get(step);
+    let record = history.state.steps.get(step);
     let mut value = json!(record.map_or(Value::Null, |record| json!(record)));
     if value.is_null() {
         value = json!({ "status": "not_reached" });
     }
-    value["run"] = json!(story.state.run);
+    value["run"] = json!(history.state.run);
     value["step"] = json!(step);
     if let Some(record) = record.filter(|record| record.status == StepStatus::Running) {
-        value["pid"] = json!((now.process)(&story.state.run, record.execution));
+        value["pid"] = json!((now.process)(&history.state.run, record.execution));
         if let (true, Some(started)) = (now.driven && !record.queued, record.started) {
             value["elapsed_ms"] = json!(ms_between(started, now.time));
         }
-        if let Phase::Running { deadline: Some(deadline), .. } = &story.state.phase {
+        if let Phase::Running { deadline: Some(deadline), .. } = &history.state.phase {
             value["deadline"] = json!(deadline);
             value["remaining_ms"] = json!(ms_between(now.time, *deadline));
         }
@@ -123,7 +124,7 @@ fn show_step(
     // What became of a question names the question alone.
     let mut asked: Vec<&QuestionId> = Vec::new();
     let mut events: Vec<&Event> = Vec::new();
-    for event in &story.events {
+    for event in &history.events {
         let own = match &event.kind {
             EventKind::ConfirmationRequired(question) if question.step == step => {
                 asked.push(&question.id);
@@ -138,7 +139,7 @@ fn show_step(
     value["events"] = json!(events);
     let until = now.driven.then_some(now.time);
     let told = |inside| as_json(inside, until);
-    let inside = record.map(|record| story.inside_of(step, record).map(told).collect());
+    let inside = record.map(|record| history.inside_of(step, record).map(told).collect());
     let inside: Vec<Value> = inside.unwrap_or_default();
     if !inside.is_empty() {
         value["runs"] = Value::Array(inside);
@@ -147,20 +148,20 @@ fn show_step(
     Ok(0)
 }
 
-fn no_such_step(story: &RunHistory, step: &str) -> Error {
-    let known = story.state.steps.keys().map(String::as_str).chain(story.unreached());
+fn no_such_step(history: &RunHistory, step: &str) -> Error {
+    let known = history.state.steps.keys().map(String::as_str).chain(history.unreached());
     let hint = match did_you_mean(step, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("`aye show {}` lists its steps", story.state.run),
+        None => format!("`aye show {}` lists its steps", history.state.run),
     };
     let step = escape_control_line(step);
-    Error::not_found(format!("run `{}` has no step `{step}`", story.state.run), hint)
+    Error::not_found(format!("run `{}` has no step `{step}`", history.state.run), hint)
 }
 
-fn as_json(story: &RunHistory, now: Option<Timestamp>) -> Value {
-    let RunHistory { state, events, inside } = story;
+fn as_json(history: &RunHistory, now: Option<Timestamp>) -> Value {
+    let RunHistory { state, events, inside } = history;
     let inside: Vec<Value> = inside.iter().map(|inside| as_json(inside, now)).collect();
-    let unreached = story.unreached();
+    let unreached = history.unreached();
     let mut value = json!({
         "run": state.run,
         "skill": state.started.skill,
@@ -175,11 +176,11 @@ fn as_json(story: &RunHistory, now: Option<Timestamp>) -> Value {
         "started_by": state.started.started_by,
         "started": state.started_at,
         "updated": state.updated_at,
-        "duration_ms": u64::try_from(ran_for(story, now).as_millis()).unwrap_or(u64::MAX),
+        "duration_ms": u64::try_from(ran_for(history, now).as_millis()).unwrap_or(u64::MAX),
         "steps": &*state.steps,
         "not_reached": unreached,
         "outputs": state.results,
-        "decisions": decisions(story),
+        "decisions": decisions(history),
         "events": events,
     });
     if let Some(claim) = &state.claim {

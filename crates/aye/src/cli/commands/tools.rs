@@ -122,7 +122,7 @@ fn tools(context: &Context) -> Tools {
     let world = World {
         workspace: context.directory.clone(),
         environment: context.env.clone(),
-        trust: Trust::File(context.trust_book()),
+        trust: Trust::File(context.trust_file()),
         policy: context.granted().policy.for_run(&context.directory),
         run: None,
         descriptions: None,

@@ -50,7 +50,7 @@ pub struct TrustArgs {
 }
 
 /// What someone said to what they were shown.
-pub(super) enum Said {
+pub(super) enum Consent {
     /// Yes.
     Yes,
     /// No.
@@ -76,7 +76,7 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         }
     };
     let Pending { powers, shown, is_new, .. } = Pending::of(&there)?;
-    let root = there.trust_book().root().display().to_string();
+    let root = there.trust_file().root().display().to_string();
     if !is_new {
         if there.json {
             return told(&root, &powers).map(|()| 0);
@@ -85,10 +85,10 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     match decide(&there, &powers, &shown, args.yes)? {
-        Said::Yes if there.json => told(&root, &powers)?,
-        Said::Yes => print_line(&format!("{} is trusted", escape_control_line(&root)))?,
-        Said::No => return Ok(5),
-        Said::Left(code) => return Ok(code),
+        Consent::Yes if there.json => told(&root, &powers)?,
+        Consent::Yes => print_line(&format!("{} is trusted", escape_control_line(&root)))?,
+        Consent::No => return Ok(5),
+        Consent::Left(code) => return Ok(code),
     }
     Ok(0)
 }
@@ -105,7 +105,7 @@ struct Pending {
 
 impl Pending {
     fn of(context: &Context) -> Result<Self, Error> {
-        let agreed = context.trust_book().read()?;
+        let agreed = context.trust_file().read()?;
         let paint = context.paint_err;
         let mut powers = Power::of(&context.settings);
         let had_policy = agreed.of("policy").is_some_and(|before| !before.shown().is_empty());
@@ -128,12 +128,12 @@ impl Pending {
             }
         }
         let open =
-            context.trust_book().root().metadata().is_ok_and(|about| about.mode() & 0o002 != 0);
+            context.trust_file().root().metadata().is_ok_and(|about| about.mode() & 0o002 != 0);
         if open {
             let mark = paint.text(Tone::Warn, "warning:");
             warnings.push_str(&format!("{mark} everyone can write to this directory\n"));
         }
-        let root = context.trust_book().root().display().to_string();
+        let root = context.trust_file().root().display().to_string();
         let mut shown = format!("{}\n", paint.text(Tone::Strong, &escape_control_line(&root)));
         for power in &powers {
             shown.push_str(&describe(power, agreed.of(&power.what), context));
@@ -145,18 +145,18 @@ impl Pending {
 }
 
 /// Shows everything and asks; a yes is kept.
-fn decide(context: &Context, powers: &[Power], shown: &str, yes: bool) -> Result<Said, Error> {
-    let book = context.trust_book();
-    let message = match book.read()?.trusted {
+fn decide(context: &Context, powers: &[Power], shown: &str, yes: bool) -> Result<Consent, Error> {
+    let file = context.trust_file();
+    let message = match file.read()?.trusted {
         true => "This has changed. Trust it as it is now?".to_owned(),
         false => {
-            format!("Trust `{}`?", escape_control_line(&book.root().to_string_lossy()))
+            format!("Trust `{}`?", escape_control_line(&file.root().to_string_lossy()))
         }
     };
-    let waits = format!("`{}` is not trusted yet", book.root().display());
+    let waits = format!("`{}` is not trusted yet", file.root().display());
     let said = ask_about(shown, &message, &waits, yes, context)?;
-    if let Said::Yes = said {
-        book.trust(powers, context.now())?;
+    if let Consent::Yes = said {
+        file.trust(powers, context.now())?;
     }
     Ok(said)
 }
@@ -167,7 +167,7 @@ pub(super) fn also_trust(yes: bool, context: &Context) -> Result<bool, Error> {
     if !is_new {
         return Ok(true);
     }
-    Ok(matches!(decide(context, &powers, &shown, yes)?, Said::Yes) || trusted)
+    Ok(matches!(decide(context, &powers, &shown, yes)?, Consent::Yes) || trusted)
 }
 
 /// A power as it is shown: whole, or what has changed of it.
@@ -201,13 +201,13 @@ pub(super) fn ask_about(
     waits: &str,
     yes: bool,
     context: &Context,
-) -> Result<Said, Error> {
+) -> Result<Consent, Error> {
     context.require_person("say what you trust")?;
     if yes {
         if !context.json {
             print(shown)?;
         }
-        return Ok(Said::Yes);
+        return Ok(Consent::Yes);
     }
     if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
@@ -218,9 +218,9 @@ pub(super) fn ask_about(
     say(shown);
     let question = yes_or_no(message, Some(Default::No))?;
     Ok(match ask(&question, None, &Asking::default(), context)? {
-        Asked::Value(taken) if taken.value == YES => Said::Yes,
-        Asked::Value(_) => Said::No,
-        Asked::Nothing(code) => Said::Left(code),
+        Asked::Value(taken) if taken.value == YES => Consent::Yes,
+        Asked::Value(_) => Consent::No,
+        Asked::Nothing(code) => Consent::Left(code),
     })
 }
 
@@ -233,7 +233,7 @@ fn told(root: &str, powers: &[Power]) -> Result<(), Error> {
 }
 
 fn list(context: &Context) -> Result<u8, Error> {
-    let all = context.trust_book().all()?;
+    let all = context.trust_file().all()?;
     if context.json {
         let all: Vec<_> = all
             .iter()
@@ -251,26 +251,26 @@ fn list(context: &Context) -> Result<u8, Error> {
 }
 
 fn remove(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
-    let book = match &args.directory {
-        None => context.trust_book(),
+    let file = match &args.directory {
+        None => context.trust_file(),
         // One that is gone can be taken back, too.
         Some(directory) => {
             let path = context.directory.join(directory);
             match context
                 .at(&path.canonicalize().unwrap_or_else(|_| path.clone()).to_string_lossy())
             {
-                Ok(there) => there.trust_book(),
+                Ok(there) => there.trust_file(),
                 Err(_) => aye_runtime::trust::TrustFile::new(&context.home, &path),
             }
         }
     };
-    let root = escape_control_line(&book.root().to_string_lossy());
-    if !book.remove()? {
+    let root = escape_control_line(&file.root().to_string_lossy());
+    if !file.remove()? {
         let hint = "`aye trust --list` lists what is";
         return Err(Error::not_found(format!("`{root}` is not trusted"), hint));
     }
     match context.json {
-        true => print_json(&json!({ "directory": book.root(), "trusted": false }))?,
+        true => print_json(&json!({ "directory": file.root(), "trusted": false }))?,
         false => print_line(&format!("{root} is not trusted any more"))?,
     }
     Ok(0)

@@ -14,7 +14,7 @@ use aye_core::flow::Flow;
 use unicode_width::UnicodeWidthStr;
 
 use self::tag::{Page, number};
-use super::diagram::{Diagram, Link, Mood};
+use super::diagram::{Diagram, EdgeKind, Link};
 use super::layout::{Layout, Path, Point, Rect, Size, Wire, layout};
 
 const STYLE: &str = include_str!("style.css");
@@ -38,7 +38,7 @@ pub fn svg(flow: &Flow) -> String {
     wires.extend(drawing.links.iter().map(|link| Wire {
         from: link.from + 1,
         to: link.to + 1,
-        main: link.mood == Mood::Good,
+        main: link.kind == EdgeKind::Good,
         label: label_width(link),
     }));
     let plan = layout(&sizes, &wires);
@@ -76,22 +76,22 @@ fn label_width(link: &Link) -> f64 {
     }
 }
 
-fn mood(link: &Link) -> &'static str {
-    match link.mood {
-        Mood::Good => "good",
-        Mood::Bad => "bad",
-        Mood::Refused => "refused",
-        Mood::Other => "other",
+fn edge_class(link: &Link) -> &'static str {
+    match link.kind {
+        EdgeKind::Good => "good",
+        EdgeKind::Bad => "bad",
+        EdgeKind::Refused => "refused",
+        EdgeKind::Other => "other",
     }
 }
 
 fn arrows(page: &mut Page, plan: &Layout, links: &[Link]) {
     for (at, path) in plan.paths.iter().enumerate() {
         let link = at.checked_sub(1).and_then(|at| links.get(at));
-        let mood = link.map_or("good", mood);
+        let edge = link.map_or("good", edge_class);
         let implied = if link.is_some_and(|link| link.implied) { " implied" } else { "" };
-        page.path(&format!("wire {mood}{implied}"), &shortened(path));
-        page.arrow(&format!("head {mood}"), path.approach());
+        page.path(&format!("wire {edge}{implied}"), &shortened(path));
+        page.arrow(&format!("head {edge}"), path.approach());
     }
 }
 
@@ -144,6 +144,6 @@ fn labels(page: &mut Page, plan: &Layout, links: &[Link]) {
         words.push((link, at, text));
     }
     for (link, at, text) in words {
-        page.text(&format!("label {}", mood(link)), at.x, at.y + 3.5, &text);
+        page.text(&format!("label {}", edge_class(link)), at.x, at.y + 3.5, &text);
     }
 }

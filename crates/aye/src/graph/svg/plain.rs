@@ -22,7 +22,7 @@ const MONOSPACE: &str = "ui-monospace,'SF Mono',Menlo,'DejaVu Sans Mono',monospa
 /// The attributes of an element of `class`, in a group of class `group`.
 pub(super) fn attributes(class: &str, group: &str) -> String {
     let mut classes = class.split(' ');
-    let (kind, mood) = (classes.next().unwrap_or_default(), classes.next().unwrap_or_default());
+    let (kind, edge) = (classes.next().unwrap_or_default(), classes.next().unwrap_or_default());
     let group = group.split(' ').next().unwrap_or_default();
     let text = |size: &str, bold: bool, fill: &str| {
         let weight = if bold { " font-weight=\"600\"" } else { "" };
@@ -39,16 +39,16 @@ pub(super) fn attributes(class: &str, group: &str) -> String {
         "flag" => format!("fill=\"{ASK}\""),
         "dot" => format!("fill=\"{SOFT}\""),
         "box" => outline(group),
-        "head" => format!("fill=\"{}\"", arrow(mood)),
+        "head" => format!("fill=\"{}\"", arrow(edge)),
         "wire" => {
             let dashes = if class.ends_with(" implied") { " stroke-dasharray=\"4 4\"" } else { "" };
-            let colour = arrow(mood);
+            let colour = arrow(edge);
             format!(
                 "fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" stroke-linecap=\"round\"{dashes}"
             )
         }
         "label" => {
-            let colour = if mood == "good" { SOFT } else { arrow(mood) };
+            let colour = if edge == "good" { SOFT } else { arrow(edge) };
             format!("{} text-anchor=\"middle\"", text("10.5", false, colour))
         }
         _ => String::new(),
@@ -69,8 +69,8 @@ fn name(group: &str) -> &'static str {
     }
 }
 
-fn arrow(mood: &str) -> &'static str {
-    match mood {
+fn arrow(edge: &str) -> &'static str {
+    match edge {
         "bad" => BAD,
         "refused" => ASK,
         "other" => OTHER,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::diagram::{Diagram, Link, Mood, What};
+use super::super::diagram::{Diagram, EdgeKind, Link, What};
 
 /// Shapes that follow each other when all goes well.
 pub(super) struct Chain<'a> {
@@ -71,7 +71,7 @@ fn leftover(drawing: &Diagram, placed: &[bool], ends: &mut Vec<usize>) -> Option
 
 /// The way a step leads when all goes well.
 pub(super) fn success(drawing: &Diagram, place: usize) -> Option<&Link> {
-    drawing.links.iter().find(|link| link.from == place && link.mood == Mood::Good)
+    drawing.links.iter().find(|link| link.from == place && link.kind == EdgeKind::Good)
 }
 
 /// Whether a run can get from one shape to the other.

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use aye_runtime::error::Error;
 
 use super::call::{Call, finish, read};
-use super::report::{Told, refused};
+use super::report::{ToolReply, refused};
 use super::server_state::ServerState;
 
 pub(super) use memory::entries as memory_entries;
@@ -75,7 +75,7 @@ pub(super) async fn call(
 async fn look<T: DeserializeOwned + Send + 'static>(
     call: &Call<'_>,
     request: CallToolRequestParams,
-    tool: impl FnOnce(&ServerState, &T) -> Result<Told, Error> + Send + 'static,
+    tool: impl FnOnce(&ServerState, &T) -> Result<ToolReply, Error> + Send + 'static,
 ) -> Result<CallToolResponse, ErrorData> {
     let args: T = match read(request.arguments) {
         Ok(args) => args,

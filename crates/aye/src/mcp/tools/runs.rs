@@ -19,12 +19,12 @@ use crate::mcp::answer::{self, Word};
 use crate::mcp::asking_run::{EDIT, relayable};
 use crate::mcp::call::{Call, finish, read};
 use crate::mcp::handle::Handle;
-use crate::mcp::report::{self, Told, refused};
+use crate::mcp::report::{self, ToolReply, refused};
 use crate::mcp::server_state::ServerState;
 use crate::mcp::{budget, catalog};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{
-    ChangeRequest, Prepared, QuestionState, RunFilter, RunStatus, Sent, SkillError, Warning,
+    ChangeRequest, Prepared, QuestionState, RunFilter, RunStanding, Sent, SkillError, Warning,
 };
 
 /// How many questions are listed.
@@ -44,7 +44,7 @@ struct Run {
 /// What came of a call that begins or continues with a run.
 enum Begun {
     /// It only told something.
-    Told(Told),
+    Told(ToolReply),
     /// A run continues; a note, if something is to be said.
     Run(RunId, Option<String>),
     /// The assistant has seen this question of the run and leaves it to the person.
@@ -69,10 +69,10 @@ pub(super) async fn run(
             return Ok(Begun::Told(planned(&runtime.plan(&prepared)?, &again)?));
         }
         // What was left out of the settings is said: the run itself is silent.
-        let mut note = None;
-        let mut warn = |warning: Warning| note = Some(warning.message(&runtime.directory));
+        let mut notes = Vec::new();
+        let mut warn = |warning: Warning| notes.push(warning.message(&runtime.directory));
         let run = runtime.start_detached(prepared, &mut warn)?;
-        Ok(Begun::Run(run, note))
+        Ok(Begun::Run(run, (!notes.is_empty()).then(|| notes.join("; "))))
     });
     go(call, begun.await?).await
 }
@@ -103,7 +103,7 @@ async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResp
     }
 }
 
-fn planned(plan: &aye_runtime::dry_run::Plan, run: &Value) -> Result<Told, Error> {
+fn planned(plan: &aye_runtime::dry_run::Plan, run: &Value) -> Result<ToolReply, Error> {
     let shown =
         serde_json::to_value(plan).map_err(|source| Error::Json { what: "the plan", source })?;
     let text =
@@ -114,7 +114,7 @@ fn planned(plan: &aye_runtime::dry_run::Plan, run: &Value) -> Result<Told, Error
         "next": [{ "tool": "skill_run", "arguments": run, "when": "if the person agrees" }],
     });
     let text = budget::quoted(&text);
-    Ok(Told { data, text: format!("nothing was run; this is what would happen:\n{text}") })
+    Ok(ToolReply { data, text: format!("nothing was run; this is what would happen:\n{text}") })
 }
 
 #[derive(Debug, Deserialize)]
@@ -234,7 +234,11 @@ pub(super) struct Advise {
 }
 
 /// Records what the assistant thinks; the run still waits for the person.
-pub(super) fn record_advice(server: &ServerState, args: &Advise, by: &str) -> Result<Told, Error> {
+pub(super) fn record_advice(
+    server: &ServerState,
+    args: &Advise,
+    by: &str,
+) -> Result<ToolReply, Error> {
     let journal = server.runtime.journal()?;
     let handle = server.handles.open(&args.execution_id, &journal)?;
     let (option, text) = (args.suggestion.clone(), args.advice.clone());
@@ -383,26 +387,28 @@ pub(super) struct RunList {
 }
 
 /// The runs of this project, the newest first.
-pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> {
+pub(super) fn list(server: &ServerState, args: &RunList) -> Result<ToolReply, Error> {
     /// More than these are not looked at: an assistant's context is not for lists.
     const LOOKED_AT: u32 = 1000;
     let limit = args.limit.unwrap_or(20).clamp(1, MOST);
-    let Some(journal) = server.runtime.journal_if_any()? else {
-        return Ok(Told { data: json!({ "runs": [] }), text: "nothing was run here".to_owned() });
-    };
+    if server.runtime.journal_if_any()?.is_none() {
+        return Ok(ToolReply {
+            data: json!({ "runs": [] }),
+            text: "nothing was run here".to_owned(),
+        });
+    }
     let filter = RunFilter { skill: args.skill.clone(), limit: LOOKED_AT, ..RunFilter::default() };
+    let found = match args.status.as_deref() {
+        None => server.runtime.runs(&filter)?,
+        Some(word) => match RunStanding::from_word(word) {
+            Some(standing) => server.runtime.runs_that_stand(standing, &filter)?,
+            None => return Err(no_such_status(word)),
+        },
+    };
     let mut runs = Vec::new();
     let mut lines = Vec::new();
-    for row in journal.runs(&filter)? {
-        let status = match (row.status, row.waiting) {
-            (RunStatus::Running | RunStatus::Paused, 1..) => "waiting",
-            (RunStatus::Running, _) if row.waits_for_name().is_some() => "queued",
-            (status, _) => status.word(),
-        };
-        let wanted = args.status.as_deref().is_none_or(|wanted| wanted == status);
-        if !wanted || !server.is_here(&row) {
-            continue;
-        }
+    for run in found.into_iter().filter(|run| server.is_here(&run.row)) {
+        let (status, row) = (run.standing().word(), run.row);
         if runs.len() == limit {
             lines.push("and more: narrow it down with skill and status".to_owned());
             break;
@@ -430,12 +436,21 @@ pub(super) fn list(server: &ServerState, args: &RunList) -> Result<Told, Error> 
         }));
     }
     let text = if lines.is_empty() { "no run fits".to_owned() } else { lines.join("\n") };
-    Ok(Told { data: json!({ "runs": runs }), text })
+    Ok(ToolReply { data: json!({ "runs": runs }), text })
 }
 
-pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
+fn no_such_status(word: &str) -> Error {
+    let known = RunStanding::ALL.map(RunStanding::word).join(", ");
+    let word = crate::paint::escape_control_line(word);
+    Error::usage(format!("no run is `{word}`"), format!("`status` is one of: {known}"))
+}
+
+pub(super) fn inbox(server: &ServerState) -> Result<ToolReply, Error> {
     let Some(journal) = server.runtime.journal_if_any()? else {
-        return Ok(Told { data: json!({ "questions": [] }), text: "nothing waits".to_owned() });
+        return Ok(ToolReply {
+            data: json!({ "questions": [] }),
+            text: "nothing waits".to_owned(),
+        });
     };
     let mut found = Vec::new();
     let mut lines = Vec::new();
@@ -486,5 +501,5 @@ pub(super) fn inbox(server: &ServerState) -> Result<Told, Error> {
         lines.push(format!("and {} more", open.len() - MOST));
     }
     let text = if lines.is_empty() { "nothing waits".to_owned() } else { lines.join("\n") };
-    Ok(Told { data: json!({ "questions": found }), text })
+    Ok(ToolReply { data: json!({ "questions": found }), text })
 }

@@ -6,44 +6,41 @@ use serde_json::{Value, json};
 
 use crate::mcp::budget;
 use crate::mcp::done::error_for_people;
-use crate::mcp::report::Told;
+use crate::mcp::report::ToolReply;
 use crate::mcp::server_state::ServerState;
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::skills::{SkillFile, relative_to, skill_name};
+use aye_runtime::skills::{skill_about, skill_name};
+use aye_runtime::usecases::{FoundSkill, ListedSkill};
 
 /// The longest file that is told, in characters.
 const SOURCE: usize = 40_000;
 
-pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
+pub(super) fn list(server: &ServerState) -> Result<ToolReply, Error> {
     let context = &server.runtime;
     let mut found = Vec::new();
     let mut lines = Vec::new();
-    for path in context.library().files() {
-        let shown = relative_to(&path, &context.directory).display().to_string();
-        let Ok(file) = SkillFile::read(&path) else { continue };
-        let file = file.or_lenient(context.settings.lenient);
-        if file.has_errors() {
-            found.push(json!({ "skill": shown, "file": shown, "broken": true,
+    for ListedSkill { name, file, flow, errors } in context.list_skills().skills {
+        let shown = file.display().to_string();
+        let Some(flow) = flow.filter(|_| errors == 0) else {
+            found.push(json!({ "skill": name, "file": shown, "broken": true,
                 "description": "has errors: skill_describe shows them" }));
-            lines.push(escape_control_line(&format!("- {shown}: has errors, see skill_describe")));
-        }
-        for flow in &file.flows {
-            let about = flow.skill.description.as_deref().unwrap_or_default();
-            let about = budget::line(about, budget::VALUE);
-            let needed = flow.skill.inputs.iter().filter(|input| input.required);
-            let needed: Vec<&str> = needed.map(|input| input.name.value.as_str()).collect();
-            let needed = match needed.len() {
-                0 => "nothing".to_owned(),
-                _ => needed.join(", "),
-            };
-            let line = format!("- {}: {about} (needs: {needed})", skill_name(flow));
+            let line = format!("- {name} ({shown}): has errors, see skill_describe");
             lines.push(escape_control_line(&line));
-            found.push(json!({
-                "skill": skill_name(flow), "file": shown, "description": about,
-                "inputs": flow.skill.inputs.iter().map(input).collect::<Vec<_>>(),
-            }));
-        }
+            continue;
+        };
+        let about = budget::line(skill_about(&flow).unwrap_or_default(), budget::VALUE);
+        let needed = flow.skill.inputs.iter().filter(|input| input.has_to_be_given());
+        let needed: Vec<&str> = needed.map(|input| input.name.value.as_str()).collect();
+        let needed = match needed.len() {
+            0 => "nothing".to_owned(),
+            _ => needed.join(", "),
+        };
+        lines.push(escape_control_line(&format!("- {name}: {about} (needs: {needed})")));
+        found.push(json!({
+            "skill": name, "file": shown, "description": about,
+            "inputs": flow.skill.inputs.iter().map(input).collect::<Vec<_>>(),
+        }));
     }
     let text = match lines.len() {
         0 => "there are no skills here; the person can make a first one with `aye init`".to_owned(),
@@ -55,7 +52,7 @@ pub(super) fn list(server: &ServerState) -> Result<Told, Error> {
         data["not_trusted"] = untrusted.to_string().into();
         text = format!("{}\n{text}", escape_control_line(&untrusted.to_string()));
     }
-    Ok(Told { data, text })
+    Ok(ToolReply { data, text })
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,11 +63,10 @@ pub(super) struct Describe {
     source: bool,
 }
 
-pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Error> {
+pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<ToolReply, Error> {
     let context = &server.runtime;
-    let (path, name) = context.library().find(&args.skill)?;
-    let file = SkillFile::read(&context.directory.join(&path))?;
-    let file = file.or_lenient(context.settings.lenient).only(name.as_deref());
+    let FoundSkill { file, name } = context.read_skill(&args.skill)?;
+    let path = file.path.clone();
     if file.has_errors() {
         let name = name.unwrap_or_else(|| args.skill.clone());
         let errors = budget::text(&error_for_people(&file.render(false)), 3 * budget::WHOLE);
@@ -85,11 +81,11 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
             "inputs": [], "steps": [],
         });
         let text = with_source(args, &file.text, &mut data, text);
-        return Ok(Told { data, text });
+        return Ok(ToolReply { data, text });
     }
     let whole = file.text.clone();
-    let (flow, _) = file.marked(&context.settings.tools).into_flow(name.as_deref())?;
-    let about = flow.skill.description.as_deref().unwrap_or_default();
+    let (flow, _) = file.into_flow(name.as_deref())?;
+    let about = skill_about(&flow).unwrap_or_default();
     let mut data = json!({
         "skill": skill_name(&flow),
         "description": budget::text(about, 5 * budget::VALUE),
@@ -110,7 +106,7 @@ pub(super) fn describe(server: &ServerState, args: &Describe) -> Result<Told, Er
     }
     let text = budget::text(&lines.join("\n"), 4 * budget::WHOLE);
     let text = with_source(args, &whole, &mut data, text);
-    Ok(Told { data, text })
+    Ok(ToolReply { data, text })
 }
 
 /// Adds the file itself, if it was asked for.
@@ -125,7 +121,8 @@ fn with_source(args: &Describe, source: &str, data: &mut Value, text: String) ->
 }
 
 fn input(spec: &InputSpec) -> Value {
-    let mut shown = json!({ "name": spec.name.value, "type": spec.kind, "required": spec.required && spec.from.is_none() });
+    let mut shown =
+        json!({ "name": spec.name.value, "type": spec.kind, "required": spec.has_to_be_given() });
     if let Some(about) = &spec.description {
         shown["description"] = budget::text(about, budget::VALUE).into();
     }

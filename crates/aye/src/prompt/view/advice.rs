@@ -9,7 +9,7 @@ use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use aye_core::advice::Advice;
 use aye_core::question::Question;
-use aye_runtime::advisor::{AdvisorState, Beside};
+use aye_runtime::advisor::{AdvisorState, AskedAdvisor};
 use aye_runtime::prompter::AskedQuestion;
 
 use super::{Look, Part};
@@ -67,19 +67,19 @@ pub(super) fn plain(question: &Question, said: &[Advice], look: Look) -> Vec<Sty
 }
 
 /// That it is waited for.
-pub(super) fn awaited(beside: Option<&Beside>, look: Look) -> Option<String> {
-    let Beside { name, state } = beside?;
+pub(super) fn awaited(advisor: Option<&AskedAdvisor>, look: Look) -> Option<String> {
+    let AskedAdvisor { name, state } = advisor?;
     (*state == AdvisorState::Awaited)
         .then(|| format!("asking {} for advice{}", escape_control(name), look.ellipsis()))
 }
 
 /// Why there is none.
-pub(super) fn missing(beside: Option<&Beside>) -> Option<String> {
-    match beside? {
-        Beside { name, state: AdvisorState::Failed(why) } => {
+pub(super) fn missing(advisor: Option<&AskedAdvisor>) -> Option<String> {
+    match advisor? {
+        AskedAdvisor { name, state: AdvisorState::Failed(why) } => {
             Some(format!("none from {name}: {why}"))
         }
-        Beside { .. } => None,
+        AskedAdvisor { .. } => None,
     }
 }
 

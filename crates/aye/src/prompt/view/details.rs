@@ -11,7 +11,7 @@ use crate::prompt::markup::harmless;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
 use crate::signs;
-use aye_runtime::advisor::Beside;
+use aye_runtime::advisor::AskedAdvisor;
 use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::{Look, Part, advice, covers};
@@ -25,7 +25,7 @@ const COLUMN: usize = 10;
 
 pub(super) fn details(
     asked: &AskedQuestion<'_>,
-    beside: Option<&Beside>,
+    advisor: Option<&AskedAdvisor>,
     look: Look,
     now: Timestamp,
 ) -> Vec<Styled> {
@@ -69,7 +69,7 @@ pub(super) fn details(
         rows.row("id", question.id.as_str(), None);
         so_far(&mut rows, run, &question.step, now);
     }
-    if let Some(missing) = advice::missing(beside) {
+    if let Some(missing) = advice::missing(advisor) {
         rows.row("advice", &missing, Some(Tone::Dim));
     }
     rows.lines.extend(advice::rest(asked, look));

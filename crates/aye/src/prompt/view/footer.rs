@@ -8,7 +8,7 @@ use crate::prompt::dialog::{Dialog, Escape, Stage};
 use crate::prompt::list::List;
 use crate::prompt::style::Styled;
 use crate::prompt::wrap::wrap;
-use aye_runtime::advisor::Beside;
+use aye_runtime::advisor::AskedAdvisor;
 use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::{Look, Part, advice};
@@ -25,7 +25,7 @@ const SOON: i64 = 10;
 pub(super) fn footer(
     asked: &AskedQuestion<'_>,
     dialog: &Dialog,
-    beside: Option<&Beside>,
+    advisor: Option<&AskedAdvisor>,
     look: Look,
     now: Timestamp,
     beat: usize,
@@ -83,7 +83,7 @@ pub(super) fn footer(
         }
     };
     let fits = |line: Styled| line.cut(look.columns.saturating_sub(1), look.ellipsis());
-    let Some(awaited) = advice::awaited(beside, look) else {
+    let Some(awaited) = advice::awaited(advisor, look) else {
         above.push(fits(line));
         return above;
     };

@@ -30,7 +30,7 @@ pub struct Item {
 }
 
 /// Lays the list out; the cursor stands in the marked line.
-pub fn desk(items: &[Item], marked: usize, look: Look) -> (Vec<Styled>, (usize, usize)) {
+pub fn inbox_lines(items: &[Item], marked: usize, look: Look) -> (Vec<Styled>, (usize, usize)) {
     let spacious = look.rows >= SPACIOUS;
     let mut lines = vec![heading(items, look)];
     lines.extend(spacious.then(|| look.bar(Part::Plain)));

@@ -9,7 +9,7 @@ use crate::paint::{Paint, escape_control};
 use crate::prompt::answers::{Wanted, can_remember};
 use crate::prompt::dialog::default_offer;
 use crate::prompt::style::Styled;
-use aye_runtime::advisor::{AdvisorState, Beside};
+use aye_runtime::advisor::{AdvisorState, AskedAdvisor};
 use aye_runtime::prompter::{AskedQuestion, expiry_words};
 
 use super::footer::{left_in_words, seconds_left};
@@ -47,12 +47,12 @@ pub fn plain_question(asked: &AskedQuestion<'_>, look: Look) -> Vec<String> {
 /// What `?` shows.
 pub fn plain_details(
     asked: &AskedQuestion<'_>,
-    beside: Option<&Beside>,
+    advisor: Option<&AskedAdvisor>,
     look: Look,
     now: Timestamp,
 ) -> Vec<String> {
     // What came was shown in full when it came.
-    let missing = beside.filter(|beside| matches!(beside.state, AdvisorState::Failed(_)));
+    let missing = advisor.filter(|advisor| matches!(advisor.state, AdvisorState::Failed(_)));
     render(&details::details(asked, missing, look, now), look)
 }
 
@@ -60,11 +60,11 @@ pub fn plain_details(
 pub fn plain_advice(
     question: &Question,
     said: &[Advice],
-    beside: Option<&Beside>,
+    advisor: Option<&AskedAdvisor>,
     look: Look,
 ) -> Vec<String> {
     let mut lines = advice::plain(question, said, look);
-    let awaited = advice::awaited(beside, look);
+    let awaited = advice::awaited(advisor, look);
     lines.extend(awaited.map(|awaited| look.bar(Part::Plain).plain(awaited)));
     render(&lines, look)
 }

@@ -256,7 +256,7 @@ impl AnswerBody {
             repeated: taken.repeated,
             remembered: taken.remembered,
             outermost: row.run.outermost().to_string(),
-            not_resumed: taken.resumed.and_then(Result::err),
+            not_resumed: taken.after.and_then(|after| after.obstacle()),
         })
     }
 }

@@ -10,8 +10,8 @@ use aye_core::skill::Given;
 use aye_runtime::dry_run::Plan;
 use aye_runtime::people::Right;
 use aye_runtime::runtime::Runtime;
-use aye_runtime::skills::{SkillFile, input_schema, relative_to, skill_name};
-use aye_runtime::usecases::{Prepared, SkillError};
+use aye_runtime::skills::{input_schema, skill_about, skill_name};
+use aye_runtime::usecases::{FoundSkill, ListedSkill, Prepared, SkillError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,28 +63,23 @@ pub(super) async fn list(
 
 /// The skills of a project.
 fn skills_of(runtime: &Runtime, trusted: bool) -> Vec<SkillView> {
-    let mut found = Vec::new();
-    for path in runtime.library().files() {
-        let Ok(file) = SkillFile::read(&path) else { continue };
-        let file = file.or_lenient(runtime.settings.lenient).marked(&runtime.settings.tools);
-        let shown = relative_to(&path, &runtime.directory).display().to_string();
-        let errors = file.diagnostics.iter().filter(|found| found.is_error()).count();
-        found.extend(file.flows.iter().map(|flow| view(flow, &shown, errors, trusted, runtime)));
-        if file.flows.is_empty() {
-            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            found.push(SkillView {
-                skill: name.unwrap_or_default(),
+    let of = |skill: ListedSkill| {
+        let file = skill.file.display().to_string();
+        match &skill.flow {
+            Some(flow) => view(flow, &file, skill.errors, trusted, runtime),
+            None => SkillView {
+                skill: skill.name,
                 project: runtime.settings.root.display().to_string(),
                 trusted,
-                file: shown,
+                file,
                 description: None,
                 inputs: input_schema(&[]),
                 steps: Vec::new(),
-                errors,
-            });
+                errors: skill.errors,
+            },
         }
-    }
-    found
+    };
+    runtime.list_skills().skills.into_iter().map(of).collect()
 }
 
 fn view(flow: &Flow, file: &str, errors: usize, trusted: bool, runtime: &Runtime) -> SkillView {
@@ -101,30 +96,32 @@ fn view(flow: &Flow, file: &str, errors: usize, trusted: bool, runtime: &Runtime
         project: runtime.settings.root.display().to_string(),
         trusted,
         file: file.to_owned(),
-        description: flow.skill.description.clone().filter(|about| about != name),
+        description: skill_about(flow).map(str::to_owned),
         inputs: input_schema(&flow.skill.inputs),
         steps: steps.collect(),
         errors,
     }
 }
 
-/// A skill of one of the projects, drawn from its file as it is now.
-fn flow_of(
+/// A skill of one of the projects as its file is now.
+fn found(
     server: &Server,
     identity: &Identity,
     skill: &str,
     project: Option<&str>,
-) -> Result<(Flow, String, Runtime), Problem> {
+) -> Result<(FoundSkill, Runtime), Problem> {
     let runtime = server.project_of(skill, project, identity)?;
-    let (path, name) = runtime.library().find(skill)?;
-    let file = SkillFile::read(&runtime.directory.join(&path))?;
-    let file = file.or_lenient(runtime.settings.lenient).marked(&runtime.settings.tools);
-    if file.flows.is_empty() {
-        let detail = format!("`{}` has errors\n{}", path.display(), file.render(false));
-        return Err(Problem::new(Code::InvalidSkill, detail));
-    }
-    let (flow, _) = file.into_flow(name.as_deref())?;
-    Ok((flow, path.display().to_string(), runtime))
+    Ok((runtime.read_skill(skill)?, runtime))
+}
+
+fn flow_of(skill: FoundSkill) -> Result<Flow, Problem> {
+    skill.into_flow().map_err(|error| match error {
+        SkillError::Failed(error) => error.into(),
+        SkillError::Invalid(file) => {
+            let detail = format!("`{}` has errors\n{}", file.path.display(), file.render(false));
+            Problem::new(Code::InvalidSkill, detail)
+        }
+    })
 }
 
 /// `GET /api/v1/skills/{skill}`
@@ -138,9 +135,10 @@ pub(super) async fn one(
     let view = server
         .blocking(move |server| {
             let project = query.project.as_deref();
-            let (flow, file, runtime) = flow_of(server, &identity, &skill, project)?;
+            let (skill, runtime) = found(server, &identity, &skill, project)?;
             let trusted = runtime.must_be_trusted().is_ok();
-            Ok(view(&flow, &file, 0, trusted, &runtime))
+            let (file, errors) = (skill.file.path.display().to_string(), skill.file.errors());
+            Ok(view(&flow_of(skill)?, &file, errors, trusted, &runtime))
         })
         .await?;
     Ok(Json(view))
@@ -157,7 +155,8 @@ pub(super) async fn graph(
     let drawn = server
         .blocking(move |server| {
             let project = query.project.as_deref();
-            Ok(graph::svg(&flow_of(server, &identity, &skill, project)?.0))
+            let (skill, _) = found(server, &identity, &skill, project)?;
+            Ok(graph::svg(&flow_of(skill)?))
         })
         .await?;
     Ok(Svg(drawn))

@@ -84,6 +84,34 @@ fn a_program_that_an_argument_names() {
     asks_again(&place, &ran, "./deploy");
 }
 
+/// `env`, `timeout` and the like start another program: that counts, where they start it.
+#[test]
+fn a_program_behind_a_wrapper() {
+    for step in [
+        "command: env\n    args: [FOO=1, deploy-tool]",
+        "command: timeout\n    args: ['5', deploy-tool]",
+        "command: env\n    args: [-C, bin, ./deploy-tool]",
+        "command: env\n    args: [--chdir=bin, sh, deploy-tool]",
+        "shell: env -C bin ./deploy-tool",
+    ] {
+        let place = Place::new();
+        std::fs::create_dir(place.work().join("bin")).unwrap();
+        let ran = place.work().join("ran.txt");
+        let script = |text: &str| text.replace("ran.txt", &ran.to_string_lossy());
+        program(&place, "bin/deploy-tool", &script(SCRIPT));
+        let skill = gated(&format!("{step}\n    env: {{ PATH: 'bin:/usr/bin:/bin' }}"));
+        let ran = yes_after(&place, &skill, || {
+            program(&place, "bin/deploy-tool", &script(OTHER));
+        });
+        asks_again(&place, &ran, "deploy-tool");
+    }
+    let place = Place::new();
+    place.write("s.yaml", &gated("command: env\n    args: [-S, 'sh x.sh']"));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let listed = open(&place)["details"]["not_covered"].to_string();
+    assert!(listed.contains("the program that `env` starts"), "{listed}");
+}
+
 #[test]
 fn a_script_that_a_shell_step_starts() {
     let place = Place::new();

@@ -105,10 +105,11 @@ steps:
     assert!(late.stderr.contains("answered `Proceed` through command"), "{}", late.all());
     assert!(late.all().contains("`aye cancel RUN` stops the run"), "{}", late.all());
     // How long after the question it came is not known: it was decided before.
-    let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains("refused: ") && !shown.contains("after 0ms"), "{shown}");
-    let step = place.aye(&["show", "last", "ship"]).ok().stdout;
-    assert!(step.contains("refused: ") && !step.contains("after 0ms"), "{step}");
+    for about in [&["show", "last"][..], &["show", "last", "ship"]] {
+        let shown = place.aye(about).ok().stdout;
+        let refused = shown.lines().find(|line| line.contains("refused: "));
+        assert!(refused.is_some_and(|line| !line.contains("after ")), "{shown}");
+    }
     place.aye(&["cancel", "last"]).ok();
     let late = place.aye(&["answer", &id, "no", "--no-input"]);
     assert!(late.stderr.contains("the run is over"), "{}", late.all());
@@ -188,7 +189,7 @@ fn the_inbox_offers_no_answer_that_says_nothing_alone() {
     let place = gate("timeout: 0");
     place.aye(&["answer", &format!("{}-1", place.last()), "yes", "--resume", "--no-input"]);
     let listed = place.aye(&["inbox"]).ok();
-    assert!(listed.stdout.contains("-2 retry|done|skip|abort\n"), "{}", listed.all());
+    assert!(listed.stdout.contains("-2 (retry|done|skip|abort)\n"), "{}", listed.all());
 }
 
 #[test]

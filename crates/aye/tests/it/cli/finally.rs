@@ -109,6 +109,70 @@ fn it_runs_when_a_run_that_waits_is_cancelled() {
     assert_eq!(runs[0]["status"], "cancelled", "{runs}");
 }
 
+/// Who cancelled was killed, and cancelled again: that is one cancel, and nobody asked to end the
+/// clean-up.
+#[test]
+fn cancels_that_were_sent_before_it_began_do_not_end_it() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("confirm: Continue?"));
+    assert_eq!(place.aye(&["run", "skill.yaml", "--no-input"]).code, 6);
+    let cancels = || {
+        let body = r#"{"request":"cancel","by":"ada"}"#;
+        place
+            .journal_db()
+            .execute(
+                "INSERT INTO requests (run, at, sender, body)
+                 SELECT id, unixepoch() * 1000, 'ada', ?1 FROM runs",
+                [body],
+            )
+            .unwrap();
+    };
+    cancels();
+    cancels();
+    let resumed = place.aye(&["resume", "last", "--no-input"]);
+    assert_eq!(resumed.code, 5, "{}", resumed.all());
+    assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n", "{}", resumed.all());
+    let verdicts: Vec<String> = place
+        .journal_db()
+        .prepare("SELECT verdict FROM requests")
+        .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
+        .unwrap();
+    assert_eq!(verdicts, ["accepted", "accepted"]);
+}
+
+/// A cancel that is sent while it runs ends it.
+#[test]
+fn a_cancel_while_it_runs_ends_it() {
+    let place = Place::new();
+    let text = skill("shell: touch began; sleep 100");
+    place.write("skill.yaml", &text.replace("echo tidy", "touch tidying; sleep 100; echo tidy"));
+    place.aye(&["run", "skill.yaml", "--detach"]).ok();
+    until("the step runs", || place.work().join("began").exists());
+    place.aye(&["cancel", "last"]).ok();
+    until("it cleans up", || place.work().join("tidying").exists());
+    place.aye(&["cancel", "last"]).ok();
+    until("it is over", || place.aye(&["runs", "--json"]).ok().json()[0]["status"] == "cancelled");
+    assert_eq!(place.read("ended.txt"), "cancelled work\n");
+}
+
+/// The steps are over and nobody has cancelled the run: one cancel does not drop its clean-up.
+#[test]
+fn a_first_cancel_while_it_runs_is_refused_and_now_ends_it() {
+    let place = Place::new();
+    let text = skill("shell: 'true'");
+    place.write("skill.yaml", &text.replace("echo tidy", "touch tidying; sleep 100; echo tidy"));
+    place.aye(&["run", "skill.yaml", "--detach"]).ok();
+    until("it cleans up", || place.work().join("tidying").exists());
+    let cancelled = place.aye(&["cancel", "last"]);
+    assert_ne!(cancelled.code, 0);
+    assert!(cancelled.stderr.contains("only its `finally` is left"), "{}", cancelled.all());
+    assert!(cancelled.stderr.contains("--now` leaves out the rest"), "{}", cancelled.all());
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["status"], "running");
+    place.aye(&["cancel", "last", "--now"]).ok();
+    until("it is over", || place.aye(&["runs", "--json"]).ok().json()[0]["status"] != "running");
+    assert_eq!(place.read("ended.txt").trim_end(), "completed");
+}
+
 #[test]
 fn it_runs_when_a_run_in_the_background_is_cancelled() {
     let place = Place::new();

@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::harness::Place;
+use super::harness::{Place, until};
 use crate::prompt::pty::type_to_confirm;
 
 fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
@@ -122,6 +122,32 @@ states:
     place.aye(&["cancel", "last"]).ok();
     assert_eq!(place.read("tidy"), "tidied\n");
     assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["status"], "cancelled");
+}
+
+#[test]
+fn cancelling_at_a_gate_does_not_clean_up_after_a_step_that_never_ran() {
+    let place = Place::new();
+    let skill = "
+name: cc
+initial: deploy
+states:
+  deploy:
+    { shell: touch deployed, confirmation: { message: go, timeout: 0 }, transitions: { success: done, cancelled: rollback } }
+  rollback: { shell: touch rolled_back, transitions: { success: done } }
+  done: { type: final }
+";
+    place.write("cc.yaml", skill);
+    assert_eq!(place.aye(&["run", "cc.yaml", "--no-input"]).code, 6);
+    place.aye(&["cancel", "last"]).ok();
+    assert_eq!(place.aye(&["runs", "--json"]).ok().json()[0]["status"], "cancelled");
+    assert!(!place.work().join("rolled_back").exists());
+    // The same where a process drives it.
+    place.aye(&["run", "cc.yaml", "--detach"]).ok();
+    until("it asks", || place.aye(&["inbox", "--json"]).ok().json().as_array().unwrap().len() == 1);
+    place.aye(&["cancel", "last"]).ok();
+    until("it ends", || place.aye(&["runs", "--json"]).ok().json()[0]["status"] == "cancelled");
+    assert!(!place.work().join("rolled_back").exists());
+    assert!(!place.work().join("deployed").exists());
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(crate) mod printing;
 mod record;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod remembered;
+mod remembered_outside;
 pub(crate) mod resting;
 mod results;
 mod resuming;

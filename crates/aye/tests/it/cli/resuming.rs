@@ -53,7 +53,7 @@ fn another_step_is_asked_about_first() {
     s  run RUN, resumed by USER on HOST
     ‖ nobody can be asked here: `--no-input` was given
     ‖ s waits for an answer: `a` was stopped before it ended. It may have done part of its work.  0 steps done
-      answer  aye answer RUN-1 retry|done|skip|abort --resume
+      answer  aye answer RUN-1 (retry|done|skip|abort) --resume
       inbox   aye inbox
       wait    aye resume RUN --detach
       resume  aye resume RUN
@@ -260,7 +260,10 @@ fn an_answer_that_resumes_gives_the_secrets_again() {
     let id =
         place.aye(&["inbox", "--json"]).ok().json()[0]["question"].as_str().unwrap().to_owned();
     let shown = place.aye(&["show", "last"]).ok().stdout;
-    assert!(shown.contains(&format!("aye answer {id} proceed|cancel --resume{again}")), "{shown}");
+    assert!(
+        shown.contains(&format!("aye answer {id} (proceed|cancel) --resume{again}")),
+        "{shown}"
+    );
     let refused = place.aye(&["answer", &id, "proceed", "--resume", "--no-input"]);
     assert_eq!(refused.code, 2, "{}", refused.all());
     assert!(refused.stderr.contains("nothing was answered"), "{}", refused.all());

@@ -212,7 +212,7 @@ fn a_question_that_nobody_can_answer_pauses_the_run() {
       command of `after`: echo went on
       not covered: programs that the script finds in `PATH`
       yes → the run continues, no → the run ends (cancelled)
-      answer  aye answer RUN-1 proceed|cancel --resume
+      answer  aye answer RUN-1 (proceed|cancel) --resume
       inbox   aye inbox
       wait    aye resume RUN --detach
       resume  aye resume RUN

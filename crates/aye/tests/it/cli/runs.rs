@@ -59,6 +59,7 @@ fn runs_can_be_narrowed() {
     assert_snapshot!(place.aye(&["runs", "-n", "1"]).all(), @r"
     --- stdout
     ? RUN  asks  waiting    AGO  at gate
+    older runs: aye runs -n 20
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["runs", "--status", "lost"]).all(), @r"
@@ -84,6 +85,7 @@ fn runs_as_json() {
       {
         "run": "RUN",
         "skill": "asks",
+        "workspace": "PLACE/work",
         "status": "waiting",
         "waiting": 1,
         "driven": false,
@@ -187,7 +189,7 @@ fn show_tells_a_run() {
     ? gate  waiting
     ‖ asks waits for an answer: Go?  0 steps done
       yes → the run ends (completed), no → the run ends (cancelled)
-      answer  aye answer RUN-1 proceed|cancel --resume
+      answer  aye answer RUN-1 (proceed|cancel) --resume
       inbox   aye inbox
       wait    aye resume RUN --detach
       resume  aye resume RUN

@@ -47,9 +47,9 @@ fn project() -> Place {
 fn list_shows_the_skills_with_what_they_need() {
     assert_snapshot!(project().aye(&["list"]).all(), @r"
     --- stdout
-    ✗ broken.yaml  3 errors: aye check skills/broken.yaml
+    ✗ broken   3 errors: aye check skills/broken.yaml
     ▸ warns
-    ▸ release      Promote a commit  -i commit=…
+    ▸ release  Promote a commit  -i commit=…
     --- exit 0
     ");
 }

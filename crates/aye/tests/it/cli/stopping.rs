@@ -132,7 +132,7 @@ fn a_run_that_waits_is_cancelled_at_once() {
     assert_eq!(place.aye(&["run", "asks.yaml"]).code, 6);
     assert_snapshot!(place.aye(&["cancel", "last"]).all(), @r"
     --- stdout
-    run RUN is cancelled
+    run RUN (asks) is cancelled
     --- exit 0
     ");
     assert_snapshot!(place.aye(&["show", "last"]).all(), @r"
@@ -153,7 +153,7 @@ fn an_interrupted_run_is_cancelled_though_nobody_drives_it() {
     place.finish(child);
     assert_snapshot!(place.aye(&["cancel", "last"]).all(), @r"
     --- stdout
-    run RUN is cancelled
+    run RUN (long) is cancelled
     --- exit 0
     ");
     assert_eq!(place.status(), "cancelled");

@@ -327,7 +327,7 @@ steps:
     let mut client = Client::new(&desk);
     let started = client.call("skill_run", json!({ "skill": "hold" }));
     let told = started.ok();
-    assert_eq!(told["status"], "running", "{told}");
+    assert_eq!(told["status"], "queued", "{told}");
     let message = told["message"].as_str().unwrap();
     let words = format!("waits for run {first}: one run at a time holds the name `one`");
     assert!(message.contains(&words), "{message}");

@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::cli::harness::until;
+use crate::prompt::pty::Terminal;
 
 use super::client::{Client, InboxView};
 
@@ -76,10 +77,13 @@ fn an_answer_takes_up_a_run_whose_driver_was_killed() {
         (&looked["status"], &looked["driven"]),
         (&json!("awaiting_confirmation"), &json!(false))
     );
+    desk.write("skills/go.yaml", &format!("name: go\n{GATE}\n# changed\n"));
     let said = json!({ "execution_id": asks.id(), "choice": "proceed" });
     let done = client.call("skill_continue", said);
     assert_eq!(done.status(), "completed", "{}", done.text());
-    assert!(done.ok()["note"].as_str().unwrap().contains("continues in the background"));
+    let note = done.ok()["note"].as_str().unwrap().to_owned();
+    assert!(note.contains("continues in the background"), "{note}");
+    assert!(note.contains("`skills/go.yaml` has changed"), "{note}");
     assert_eq!(desk.read("went"), "x\n");
 }
 
@@ -144,4 +148,39 @@ fn a_line_that_is_not_json_and_an_unknown_method_are_told_what_is_wrong() {
     assert_eq!(client.heard.iter().filter(wrong).count(), 3, "{:?}", client.heard);
     // What comes after works.
     assert_eq!(client.run("go").status(), "awaiting_confirmation");
+}
+
+/// Someone drives the run at a terminal, and stops it there while it asks.
+#[test]
+fn a_run_that_was_interrupted_at_a_terminal_is_left_to_who_did_that() {
+    let desk = InboxView::with(&[("go", GATE)]);
+    let mut terminal = Terminal::aye(&desk, &["run", "go"]);
+    terminal.wait_for("[y/N]").keys("\u{3}");
+    assert_eq!(terminal.end(), Some(130), "{}", terminal.shown());
+    let mut client = Client::new(&desk);
+    let asked = client.call("inbox", json!({})).ok()["questions"][0]["execution_id"].clone();
+    let said = json!({ "execution_id": asked, "choice": "proceed" });
+    let told = client.call("skill_continue", said);
+    let note = told.ok()["note"].as_str().unwrap_or_default().to_owned();
+    assert!(note.contains(&format!("`aye resume {}`", desk.last())), "{}", told.text());
+    assert!(note.contains("person"), "{note}");
+    assert_eq!(desk.aye(&["inbox", "--json"]).ok().json(), json!([]), "the answer counts");
+    // Nothing has started it meanwhile; who stopped it continues it.
+    assert!(!desk.work().join("went").exists());
+    desk.aye(&["resume", "last"]).ok();
+    assert_eq!(desk.read("went"), "x\n");
+}
+
+#[test]
+fn an_answer_on_the_command_line_follows_the_same_rule() {
+    let desk = InboxView::with(&[("go", GATE)]);
+    let run = desk.aye(&["run", "go", "--detach", "-q"]).ok().stdout.trim().to_owned();
+    let run = if run == "RUN" { desk.last() } else { run };
+    until("it asks", || desk.aye(&["inbox", "--json"]).ok().json()[0].is_object());
+    kill_process(driver(&desk, &run).expect("someone drives it"), Signal::KILL).unwrap();
+    until("no process drives it", || driver(&desk, &run).is_none());
+    let said = desk.aye(&["answer", &format!("{run}-1"), "proceed"]).ok();
+    assert!(said.all().contains("the run continues in the background"), "{}", said.all());
+    until("completed", || desk.status() == "completed");
+    assert_eq!(desk.read("went"), "x\n");
 }

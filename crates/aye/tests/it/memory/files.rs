@@ -4,7 +4,7 @@ use aye_runtime::memory::{Keep, Layer, Memory, NewIssue, Query};
 use serde_json::json;
 
 use super::Outcome;
-use super::sample::{choice, day, fix, memory, plain, repair, seen};
+use super::sample::{choice, day, fix, memory, plain, repair, seen, tried};
 
 fn write(place: &std::path::Path, name: &str, text: &str) -> std::io::Result<()> {
     let path = place.join(name);
@@ -20,7 +20,7 @@ fn looking_makes_no_file() -> Outcome {
     assert!(memory.known_issues(&query).is_empty());
     assert!(memory.fix_for(&query).is_none());
     assert!(memory.check_before("x", &json!({}), &plain, day(0)).is_empty());
-    memory.saw_success("x", &json!({}), &plain)?;
+    assert!(memory.success_lesson("x", &json!({}), &plain).is_none());
     assert!(memory.problems().is_empty());
     assert_eq!(std::fs::read_dir(place.path())?.count(), 0);
     Ok(())
@@ -34,7 +34,7 @@ fn a_fix_is_yaml_that_people_can_read() -> Outcome {
     new.about = Some("tags are lower case".into());
     new.keep = Keep::Shared;
     let id = memory.remember_fix(new, &plain)?;
-    memory.fix_worked(&id, day(7))?;
+    tried(&memory, &id, true, 7)?;
     let path = place.path().join("project/.aye/memory/learned/fixes.yaml");
     insta::assert_snapshot!(std::fs::read_to_string(path)?.replace(&id, "fix-ID"), @r#"
     # Kept by Aye: `aye memory` shows and forgets. Comments are not kept.
@@ -55,6 +55,7 @@ fn a_fix_is_yaml_that_people_can_read() -> Outcome {
         max_uses: 1
         verified: 1
         last_success: 2026-11-09T00:00:00Z
+    taken_in: [abcdefgh12/7]
     "#);
     Ok(())
 }
@@ -99,7 +100,7 @@ fn what_aye_does_not_know_is_kept() -> Outcome {
     let text = text.replace("do:", "do:\n      note: mine");
     let text = text.replace("by: ana", "by: ana\n      mail: ana@example.org");
     std::fs::write(&path, format!("owner: us\n{text}  - no fix at all\n"))?;
-    memory.fix_worked(&id, day(1))?;
+    tried(&memory, &id, true, 1)?;
     assert!(std::fs::read_to_string(&path)?.contains("mail: ana@example.org"));
     memory.remember_fix(fix("deploy", "manifest unknown"), &plain)?;
     memory.remember_fix(fix("other", "quota exceeded"), &plain)?;

@@ -2,14 +2,16 @@
 //! 47 to 49, "Recovery text", are about compute blocks and templates.
 
 use aye_runtime::memory::{
-    Allowed, Change, Ending, Level, Memory, Mistake, OriginKind, PreferenceQuery, Query, Rank,
-    Scope, Standing,
+    Allowed, Change, Ending, Lesson, Level, Memory, Mistake, OriginKind, PreferenceQuery, Query,
+    Rank, Scope, Standing,
 };
 use aye_runtime::memory::{NewChoice, NewIssue};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::sample::{FREE, asked, choice, day, fix, memory, origin, plain, repair, seen};
+use super::sample::{
+    FREE, asked, choice, day, fix, learn, memory, origin, plain, repair, seen, tried,
+};
 
 fn query<'a>(tool: &'a str, error: &'a str) -> Query<'a> {
     Query { tool, error, ..Query::default() }
@@ -192,7 +194,7 @@ fn rule_38_a_fix_is_data_that_is_applied_and_prose_is_only_shown() -> Outcome {
         memory.fix_for(&query("deploy", "Error: manifest unknown: 77aa88bb")).ok_or("no")?;
     assert_eq!((&found.id, found.max_uses, found.verified), (&id, 1, 0));
     assert_eq!(found.change.args["image_tag"], "{{ args.image_tag | lower }}");
-    memory.fix_worked(&id, day(1))?;
+    tried(&memory, &id, true, 1)?;
     let found = memory.fix_for(&query("deploy", "manifest unknown: 1")).is_some();
     assert!(!found, "the pattern has the word `Error` in it");
     // Words like "connect" and "author" in prose do nothing.
@@ -216,11 +218,11 @@ fn rule_38_week_by_week_a_fix_is_used_and_suspended_when_it_stops_working() -> O
     let id = memory.remember_fix(new.clone(), &plain)?;
     let week_2 = query("oc", "error: token expired at 2026-11-09T11:22:33Z");
     assert!(memory.fix_for(&week_2).is_some());
-    memory.fix_worked(&id, day(7))?;
+    tried(&memory, &id, true, 7)?;
     assert!(memory.fix_for(&query("oc", "error: no such namespace")).is_none());
-    assert!(!memory.fix_failed(&id, day(21))?);
+    assert!(!tried(&memory, &id, false, 21)?);
     assert!(memory.fix_for(&week_2).is_some());
-    assert!(memory.fix_failed(&id, day(22))?);
+    assert!(tried(&memory, &id, false, 22)?);
     assert_eq!(memory.fix_for(&week_2), None);
     let shown = &memory.fixes_for(&week_2)[0].value;
     assert_eq!((shown.verified, shown.last_success), (1, Some(day(7))));
@@ -312,8 +314,8 @@ fn rule_40_a_fix_for_the_tool_comes_before_one_for_its_family() -> Outcome {
     let memory = memory(place.path());
     let family = memory.remember_fix(fix("bonfire", "manifest unknown"), &plain)?;
     let exact = memory.remember_fix(fix("bonfire.up", "manifest unknown"), &plain)?;
-    for _ in 0..3 {
-        memory.fix_worked(&family, day(1))?;
+    for number in 1..=3 {
+        tried(&memory, &family, true, number)?;
     }
     let found = memory.fix_for(&query("bonfire.up", "manifest unknown")).ok_or("none")?;
     assert_eq!(found.id, exact);
@@ -349,10 +351,12 @@ fn rule_41_swallowed_errors_are_learned_from_until_they_warn_and_block() -> Outc
     assert_eq!(level(&call(&"abc1234d".repeat(5))), None);
     assert!(memory.check_before("other", &call("fed4321"), &plain, day(0)).is_empty());
     // Success never lowers it; being wrong and being idle do.
-    memory.saw_success("deploy", &call("fed4321"), &plain)?;
+    let success = memory.success_lesson("deploy", &call("fed4321"), &plain).ok_or("nothing")?;
+    learn(&memory, success, 1)?;
     assert_eq!(level(&call("fed4321")), Some(Level::Block));
     assert_eq!(memory.usage()[0].value.successes, 1);
-    memory.warning_was_wrong(&memory.usage()[0].value.id)?;
+    let pattern = memory.usage()[0].value.id.clone();
+    learn(&memory, Lesson::WrongWarning { pattern }, 2)?;
     assert_eq!(level(&call("fed4321")), Some(Level::Warn));
     let much_later = memory.check_before("deploy", &call("fed4321"), &plain, day(200));
     assert!(much_later.is_empty());

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use aye_core::id::RunId;
 use aye_runtime::memory::{
-    Act, Allowed, Change, Ending, ErrorText, Keep, Memory, NewChoice, NewFix, Origin, OriginKind,
-    PreferenceQuery, Scope, Seen,
+    Act, Allowed, Change, Ending, ErrorText, Keep, Lesson, LessonId, Memory, MemoryError,
+    NewChoice, NewFix, Once, Origin, OriginKind, PreferenceQuery, Scope, Seen,
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -42,6 +43,27 @@ pub(super) fn fix(tool: &str, error: &str) -> NewFix {
         from: origin(OriginKind::Person),
         keep: Keep::Auto,
     }
+}
+
+/// Takes in a lesson as after an event of a run, which has this number.
+pub(super) fn learn(
+    memory: &Memory,
+    lesson: Lesson,
+    seq: u64,
+) -> Result<Option<String>, MemoryError> {
+    let id = LessonId { run: RunId::new("abcdefgh12").expect("an id"), seq };
+    memory.take_in(lesson, Once { id: &id, is_pending: &|other| Some(*other == id) })
+}
+
+/// A fix was tried that day; says whether it is suspended because of that.
+pub(super) fn tried(
+    memory: &Memory,
+    fix: &str,
+    worked: bool,
+    number: u32,
+) -> Result<bool, MemoryError> {
+    let lesson = Lesson::Tried { fix: fix.to_owned(), worked, at: day(number.into()) };
+    Ok(learn(memory, lesson, number.into())?.is_some())
 }
 
 /// A repair by a command.

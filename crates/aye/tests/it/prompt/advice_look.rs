@@ -7,7 +7,7 @@ use aye::prompt::key::Key;
 use aye::prompt::view::{Look, View, head, plain_advice, view_below};
 use aye_core::advice::Advice;
 use aye_core::question::Question;
-use aye_runtime::advisor::{AdvisorState, Beside};
+use aye_runtime::advisor::{AdvisorState, AskedAdvisor};
 use aye_runtime::prompter::AskedQuestion;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -19,8 +19,8 @@ fn look(columns: usize, rows: usize) -> Look {
     Look { paint: Paint { color: false, unicode: true }, columns, rows }
 }
 
-fn beside(state: AdvisorState) -> Beside {
-    Beside { name: "claude".into(), state }
+fn advisor(state: AdvisorState) -> AskedAdvisor {
+    AskedAdvisor { name: "claude".into(), state }
 }
 
 fn came(option: Option<&str>, text: &str) -> Vec<Advice> {
@@ -31,7 +31,7 @@ fn laid_out(
     question: &Question,
     keys: &[Key],
     advice: &[Advice],
-    beside: &Beside,
+    advisor: &AskedAdvisor,
     look: Look,
 ) -> (View, Vec<String>) {
     let asked = AskedQuestion { advice, ..AskedQuestion::alone(question, question.deadline) };
@@ -40,7 +40,7 @@ fn laid_out(
         let _ = dialog.key(question, key);
     }
     let head = head(&asked, look);
-    let view = view_below(head.len(), &asked, &dialog, Some(beside), look, moment(0), 3);
+    let view = view_below(head.len(), &asked, &dialog, Some(advisor), look, moment(0), 3);
     let view = View { head, ..view };
     let all = view.head.iter().chain(&view.details).chain(&view.body);
     let lines = all.map(|line| line.render(look.paint)).collect();
@@ -51,10 +51,10 @@ fn shown(
     question: &Question,
     keys: &[Key],
     advice: &[Advice],
-    beside: &Beside,
+    advisor: &AskedAdvisor,
     look: Look,
 ) -> String {
-    let (_, lines) = laid_out(question, keys, advice, beside, look);
+    let (_, lines) = laid_out(question, keys, advice, advisor, look);
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -63,7 +63,7 @@ fn from_asking_to_advice() {
     let mut question = confirm();
     question.deadline = Some(moment(65));
     question.approvals = 2;
-    assert_snapshot!(shown(&question, &[], &[], &beside(AdvisorState::Awaited), look(80, 24)), @r"
+    assert_snapshot!(shown(&question, &[], &[], &advisor(AdvisorState::Awaited), look(80, 24)), @r"
     ╭─ Production release
     │
     │  Release `abc123` to **production**?
@@ -73,7 +73,7 @@ fn from_asking_to_advice() {
     │  asking claude for advice…
     ╰─ ⠸ 1m 5s left, then no answer · Enter answers · ? details · Esc cancels
     ");
-    let over = beside(AdvisorState::Over);
+    let over = advisor(AdvisorState::Over);
     let advice =
         came(Some("cancel"), "It is Friday afternoon and nobody is on call until Monday.\nWait.");
     assert_snapshot!(shown(&question, &[], &advice, &over, look(60, 24)), @r"
@@ -107,7 +107,7 @@ fn from_asking_to_advice() {
     │
     ╰─ ↑↓ · Enter · ? details · Esc cancels
     ");
-    let failed = beside(AdvisorState::Failed("it took longer than 30s".into()));
+    let failed = advisor(AdvisorState::Failed("it took longer than 30s".into()));
     assert_snapshot!(shown(&confirm(), &[Key::Char('?')], &[], &failed, look(60, 24)), @r"
     ╭─ Production release
     │
@@ -125,7 +125,7 @@ fn from_asking_to_advice() {
     │  ┊ suggests Proceed
     │  ┊ Continue.
     ");
-    assert_snapshot!(plain_advice(&confirm(), &[], Some(&beside(AdvisorState::Awaited)), look(60, 24)).join("\n"), @"│  asking claude for advice…");
+    assert_snapshot!(plain_advice(&confirm(), &[], Some(&advisor(AdvisorState::Awaited)), look(60, 24)).join("\n"), @"│  asking claude for advice…");
     assert_eq!(plain_advice(&confirm(), &[], Some(&failed), look(60, 24)), Vec::<String>::new());
 }
 
@@ -145,7 +145,7 @@ proptest! {
         // A list shows fewer options where there is less room.
         let look = look(columns, if list { 100 } else { rows });
         let advice = Advice { by: name, option, text: said };
-        let over = beside(AdvisorState::Over);
+        let over = advisor(AdvisorState::Over);
         let (view, lines) = laid_out(&question, &[], &[advice], &over, look);
         for line in &lines {
             prop_assert!(unicode_width::UnicodeWidthStr::width(line.as_str()) < columns, "{line:?}");

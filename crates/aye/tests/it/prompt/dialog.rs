@@ -1,6 +1,6 @@
 //! Keys to decisions.
 
-use aye::prompt::answers::{Answers, Said};
+use aye::prompt::answers::{Answers, LineOutcome};
 use aye::prompt::dialog::{Dialog, Reply, Stage};
 use aye::prompt::key::Key;
 use aye::prompt::line::Line;
@@ -188,8 +188,8 @@ fn a_one_time_code_goes_with_a_yes_and_not_with_a_no() {
     let both = Given { typed: Some("p".into()), ..agreed.clone() };
     leads(&typed, "p Enter 1 2 Enter", &Reply::Answer(both));
     let mut answers = Answers::new(Escape::Declines);
-    assert!(matches!(answers.line(&question, "y"), Said::Again(_)));
-    assert_eq!(answers.line(&question, " 12 "), Said::Answer(agreed));
+    assert!(matches!(answers.line(&question, "y"), LineOutcome::Again(_)));
+    assert_eq!(answers.line(&question, " 12 "), LineOutcome::Answer(agreed));
 }
 
 #[test]
@@ -272,9 +272,9 @@ fn a_line_says_how_far_the_answer_is_remembered() {
     let scope_after = |lines: &[&str]| {
         let mut answers = Answers::new(Escape::Declines);
         for line in lines {
-            assert!(matches!(answers.line(&question, line), Said::Again(_)), "{line}");
+            assert!(matches!(answers.line(&question, line), LineOutcome::Again(_)), "{line}");
         }
-        let Said::Answer(given) = answers.line(&question, "y") else { panic!("no answer") };
+        let LineOutcome::Answer(given) = answers.line(&question, "y") else { panic!("no answer") };
         assert_eq!(given.value, "proceed");
         given.remember
     };
@@ -284,48 +284,49 @@ fn a_line_says_how_far_the_answer_is_remembered() {
     assert_eq!(scope_after(&["remember skill", "remember no"]), None);
     assert_eq!(scope_after(&["remember nonsense", "remember error"]), None);
     // Where nothing is remembered it is one more line that is not an answer, and in a text it is the text.
-    let Said::Again(said) = Answers::new(Escape::Declines).line(&confirm(), "remember") else {
+    let LineOutcome::Again(said) = Answers::new(Escape::Declines).line(&confirm(), "remember")
+    else {
         panic!("no answer");
     };
     assert!(said.contains("not an answer"), "{said}");
     let text = Question { remember: true, ..input() };
     let said = Answers::new(Escape::Declines).line(&text, "remember");
-    assert!(matches!(said, Said::Answer(given) if given.value == "remember"));
+    assert!(matches!(said, LineOutcome::Answer(given) if given.value == "remember"));
 }
 
 #[test]
 fn lines_mean_what_keys_mean() {
     let said = |question: &Question, lines: &[&str]| {
         let mut answers = Answers::new(Escape::Declines);
-        let mut said = Said::Details;
+        let mut said = LineOutcome::Details;
         for line in lines {
             said = answers.line(question, line);
         }
         said
     };
-    let value = |text: &str| Said::Answer(Given::of(text));
+    let value = |text: &str| LineOutcome::Answer(Given::of(text));
     let mut question = confirm();
     assert_eq!(said(&question, &["y"]), value("proceed"));
     assert_eq!(said(&question, &["YES"]), value("proceed"));
     assert_eq!(said(&question, &["no "]), value("cancel"));
     assert_eq!(said(&question, &["cancel"]), value("cancel"));
     assert_eq!(said(&question, &[""]), value("cancel"));
-    assert!(matches!(said(&question, &["1"]), Said::Again(_)));
-    assert_eq!(said(&question, &["?"]), Said::Details);
-    let Said::Answer(declined) = said(&question, &["a", "b", "c"]) else { panic!() };
+    assert!(matches!(said(&question, &["1"]), LineOutcome::Again(_)));
+    assert_eq!(said(&question, &["?"]), LineOutcome::Details);
+    let LineOutcome::Answer(declined) = said(&question, &["a", "b", "c"]) else { panic!() };
     assert_eq!(declined.value, "cancel");
     question.default = Some("proceed".into());
     assert_eq!(said(&question, &[""]), value("proceed"));
     question.typed = Some("prod".into());
-    assert!(matches!(said(&question, &["y"]), Said::Again(_)));
+    assert!(matches!(said(&question, &["y"]), LineOutcome::Again(_)));
     assert_eq!(said(&question, &["no"]), value("cancel"));
-    let Said::Answer(agreed) = said(&question, &["prod"]) else { panic!() };
+    let LineOutcome::Answer(agreed) = said(&question, &["prod"]) else { panic!() };
     assert_eq!(agreed.typed.as_deref(), Some("prod"));
     let list = choose(&["stage", "Production", "3"]);
     assert_eq!(said(&list, &["1"]), value("stage"));
     assert_eq!(said(&list, &["production"]), value("Production"));
     assert_eq!(said(&list, &["3"]), value("3"));
-    assert_eq!(said(&list, &["x", "y", "z"]), Said::Dismissed);
+    assert_eq!(said(&list, &["x", "y", "z"]), LineOutcome::Dismissed);
     assert_eq!(said(&recover(), &["q"]), value("abort"));
     assert_eq!(said(&input(), &["  raw \\n "]), value("  raw \\n "));
 }

@@ -71,9 +71,13 @@ fn a_secret_answer_is_in_no_file_at_any_time() {
     // Anyone who reads keeps what is written to the journal's WAL where it is.
     let reader = rusqlite::Connection::open(place.home().join("journal.db")).unwrap();
     reader.execute_batch("begin; select count(*) from sqlite_master;").unwrap();
-    let said = place.aye(&["answer", &question, SECRET, "--no-input"]).ok();
+    let reason = format!("it is {SECRET}");
+    let args = ["answer", &question, SECRET, "--no-input", "--reason", &reason];
+    let said = place.aye(&args).ok();
     ended(&place);
     assert_eq!(place.read("used"), SECRET, "the step got it");
+    let shown = place.aye(&["show", "last", "--json"]).ok().stdout;
+    assert!(shown.contains("it is ***"), "the reason is kept without it: {shown}");
     let mut all = files(&place.home());
     let holds = |name: &str, text: &[u8]| {
         let file = all.iter().find(|(path, _)| path.ends_with(name));
@@ -188,7 +192,7 @@ fn peers_that_say_nothing_or_too_much_hold_nobody_up() {
     let block = vec![b'x'; 1 << 20];
     let taken = (0..1024).take_while(|_| flood.write_all(&block).is_ok()).count();
     assert!(taken < 8, "{taken} MiB were taken");
-    // Nonsense, and a parcel that no request names.
+    // Nonsense, and a payload that no request names.
     for line in ["{}\n", "\n", "null\n", "{\"handle\":\"x\",\"value\":1}\n"] {
         let mut peer = UnixStream::connect(&socket).unwrap();
         peer.write_all(line.as_bytes()).unwrap();
@@ -235,7 +239,7 @@ fn a_directory_of_sockets_that_is_a_link_is_not_used() {
     place.aye(&["cancel", "last"]).ok();
 }
 
-/// Connects and sends a parcel as another account; what it was told.
+/// Connects and sends a payload as another account; what it was told.
 const INTRUDER: &str = "
 import socket, sys
 s = socket.socket(socket.AF_UNIX)

@@ -31,6 +31,11 @@ const ENCODE: &str = r#"
           yield quote_plus(text)
           yield json.dumps(text)[1:-1]
           yield json.dumps(text, ensure_ascii=False)[1:-1]
+          for one in [json.dumps(text), json.dumps(text, ensure_ascii=False)]:
+              yield one.replace("/", "\\/")[1:-1]
+              yield json.dumps(one)[3:-3]
+          wide = text.encode("utf-16-be")
+          yield "".join(f"\\u{wide[at]:02x}{wide[at + 1]:02x}" for at in range(0, len(wide), 2))
           yield repr(text)[1:-1]
           yield ascii(text)[1:-1]
           yield repr(raw)[2:-1]
@@ -57,6 +62,10 @@ steps:
         printf '%s\n' "$v"; printf '%s\n' "$v" >&2
         printf %s "$v" | base64 -w0; echo; printf 'u:%s' "$v" | base64 -w0; echo
         printf 'us:%s' "$v" | base64 -w0; echo
+        for width in 64 76; do
+          printf 'a longer text, so that it crosses the end of a line: %s' "$v" | base64 -w $width
+        done
+        printf '%s\n' "$v" | fold -w 11
       done
   - name: coloured
     shell: |

@@ -38,8 +38,14 @@ pub(super) fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 pub(super) fn silent(files: &[(PathBuf, Vec<u8>)], needles: &[String]) {
     for (path, bytes) in files {
         let text = String::from_utf8_lossy(bytes);
+        let joined = text.replace(['\n', '\r'], "");
         for needle in needles {
             assert!(!text.contains(needle.as_str()), "`{needle}` is in {}", path.display());
+            assert!(
+                !joined.contains(needle.as_str()),
+                "`{needle}` is in lines of {}",
+                path.display()
+            );
         }
     }
 }

@@ -9,41 +9,41 @@ use serde_json::json;
 
 use crate::cli::harness::{Place, until};
 
-use super::harness::{Shop, is_alive, kill, own_server};
+use super::harness::{ToolHarness, is_alive, kill, own_server};
 
 #[test]
 fn a_server_that_was_killed_is_started_again_once() {
-    let mut shop = Shop::own("");
-    shop.call("own.fine", json!({})).expect("it runs");
-    let first = shop.pid();
+    let mut harness = ToolHarness::own("");
+    harness.call("own.fine", json!({})).expect("it runs");
+    let first = harness.pid();
     kill(first);
     until("its end", || !is_alive(first));
-    shop.call("own.fine", json!({})).expect("it was started again");
+    harness.call("own.fine", json!({})).expect("it was started again");
     let again = |event: &ToolEvent| match event {
         ToolEvent::Restarted { server, why } => Some((server.clone(), why.clone())),
         _ => None,
     };
-    let told = shop.seen.iter().find_map(again).expect("it was said");
+    let told = harness.seen.iter().find_map(again).expect("it was said");
     assert_eq!(told, ("own".to_owned(), "it was ended by SIGKILL".to_owned()));
-    let second = shop.pid();
+    let second = harness.pid();
     assert_ne!(first, second);
     kill(second);
     until("its end", || !is_alive(second));
-    let gone = shop.call("own.fine", json!({})).expect_err("once is enough");
+    let gone = harness.call("own.fine", json!({})).expect_err("once is enough");
     assert_eq!(gone.code, ErrorCode::ToolServer);
     assert!(gone.message.contains("ended twice and is not started again"), "{gone}");
 }
 
 #[test]
 fn a_call_during_which_the_server_ends_is_not_made_again() {
-    let mut shop = Shop::own("");
-    let died = shop.call("own.die", json!({})).expect_err("it died of it");
+    let mut harness = ToolHarness::own("");
+    let died = harness.call("own.die", json!({})).expect_err("it died of it");
     assert_eq!(died.code, ErrorCode::ToolServer);
     let message = "the server `own` ended during the call: it ended with exit code 7";
     assert_eq!(died.message, message);
     assert_eq!(died.hint.as_deref(), Some("its last output: out of cheese"));
-    assert_eq!(shop.notes().matches("tools/call").count(), 1, "{}", shop.notes());
-    shop.call("own.fine", json!({})).expect("the next call starts it again");
+    assert_eq!(harness.notes().matches("tools/call").count(), 1, "{}", harness.notes());
+    harness.call("own.fine", json!({})).expect("the next call starts it again");
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn nothing_of_a_server_is_left_when_the_tools_are_dropped() {
     );
     std::fs::write(&script, text).expect("written");
     let toml = format!("[tools.own]\nserver = [\"/bin/sh\", {script:?}]\nlegacy = true\n");
-    let mut shop = Shop::at(directory, &toml);
-    shop.call("own.fine", json!({})).expect("it runs");
+    let mut harness = ToolHarness::at(directory, &toml);
+    harness.call("own.fine", json!({})).expect("it runs");
     until("both processes", || {
         std::fs::read_to_string(&pids).is_ok_and(|text| text.lines().count() == 2)
     });
     let text = std::fs::read_to_string(&pids).expect("the numbers");
     let began = Instant::now();
-    drop(shop);
+    drop(harness);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     for pid in text.lines().map(|line| line.parse().expect("a number")) {
         until("its end", || !is_alive(pid));

@@ -16,7 +16,7 @@ use crate::needs;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A workspace with tools, and what they say.
-pub(super) struct Shop {
+pub(super) struct ToolHarness {
     pub(super) directory: TempDir,
     pub(super) tools: Tools,
     /// Everything that happened, except ends of calls.
@@ -45,7 +45,7 @@ pub(super) fn world(workspace: &Path, trust: Trust) -> World {
     World { workspace, environment, trust, policy, run: None, descriptions: None }
 }
 
-impl Shop {
+impl ToolHarness {
     pub(super) fn new(text: &str) -> Self {
         let directory = TempDir::with_prefix("aye-tools-").unwrap();
         Self::at(directory, text)

@@ -7,18 +7,18 @@ use aye_core::error_code::ErrorCode;
 use aye_runtime::tools::{ToolError, ToolEvent};
 use serde_json::json;
 
-use super::harness::Shop;
+use super::harness::ToolHarness;
 
 /// Calls a tool of a server that is this shell script.
 fn call(script: &str) -> (ToolError, Vec<ToolEvent>) {
     let text = format!(
         "[tools.bad]\nserver = [\"/bin/sh\", \"-c\", {script:?}]\nstart_timeout = \"2s\"\nlegacy = true\n"
     );
-    let mut shop = Shop::new(&text);
+    let mut harness = ToolHarness::new(&text);
     let began = Instant::now();
-    let error = shop.call("bad.tool", json!({})).expect_err("it gives nothing");
-    let seen = std::mem::take(&mut shop.seen);
-    drop(shop);
+    let error = harness.call("bad.tool", json!({})).expect_err("it gives nothing");
+    let seen = std::mem::take(&mut harness.seen);
+    drop(harness);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert_eq!(error.code, ErrorCode::ToolServer, "{error:?}");
     (error, seen)
@@ -89,8 +89,8 @@ fn one_that_answers_the_handshake_with_nonsense() {
 
 #[test]
 fn one_that_is_not_there() {
-    let mut shop = Shop::new("[tools.bad]\nserver = [\"./no-such-server\"]\n");
-    let error = shop.call("bad.tool", json!({})).expect_err("it is not there");
+    let mut harness = ToolHarness::new("[tools.bad]\nserver = [\"./no-such-server\"]\n");
+    let error = harness.call("bad.tool", json!({})).expect_err("it is not there");
     assert_eq!(error.code, ErrorCode::ToolServer);
     let message = "the server `bad` cannot be started: command `./no-such-server` not found";
     assert_eq!(error.message, message);
@@ -98,13 +98,13 @@ fn one_that_is_not_there() {
 
 #[test]
 fn one_that_misbehaves_only_when_called() {
-    let mut shop = Shop::own("");
-    let huge = shop.call("own.huge", json!({})).expect_err("it is too much");
+    let mut harness = ToolHarness::own("");
+    let huge = harness.call("own.huge", json!({})).expect_err("it is too much");
     assert!(huge.message.contains("it sent a message of more than 16 MiB"), "{huge:?}");
-    let mut shop = Shop::own("");
-    let nonsense = shop.call("own.nonsense", json!({})).expect_err("it is not a result");
+    let mut harness = ToolHarness::own("");
+    let nonsense = harness.call("own.nonsense", json!({})).expect_err("it is not a result");
     assert_eq!(nonsense.code, ErrorCode::ToolServer, "{nonsense:?}");
     // Its output is closed while it lives on.
-    let mute = shop.call("own.mute", json!({})).expect_err("nothing can come");
+    let mute = harness.call("own.mute", json!({})).expect_err("nothing can come");
     assert_eq!(mute.code, ErrorCode::ToolServer, "{mute:?}");
 }

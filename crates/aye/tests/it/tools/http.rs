@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::harness::Place;
 
-use super::harness::{Shop, node_server};
+use super::harness::{ToolHarness, node_server};
 
 /// The everything server on a port of its own.
 struct Everything {
@@ -52,27 +52,27 @@ impl Drop for Everything {
 fn a_server_behind_an_address_is_a_server() {
     let server = Everything::start();
     for (host, legacy) in [("127.0.0.1", false), ("localhost", true)] {
-        let mut shop = Shop::new(&format!(
+        let mut harness = ToolHarness::new(&format!(
             "[tools.it]\nurl = \"http://{host}:{}/mcp\"\nlegacy = {legacy}\n",
             server.port
         ));
-        let echo = shop.call("it.echo", json!({ "message": "hi" })).expect("it echoes");
+        let echo = harness.call("it.echo", json!({ "message": "hi" })).expect("it echoes");
         assert_eq!(echo.text, "Echo: hi");
         let args = json!({ "duration": 1, "steps": 4 });
-        shop.call("it.trigger-long-running-operation", args).expect("it ends");
+        harness.call("it.trigger-long-running-operation", args).expect("it ends");
         let told = |event: &&ToolEvent| matches!(event, ToolEvent::Progress { .. });
-        assert!(shop.seen.iter().filter(told).count() >= 2, "{:?}", shop.seen);
-        let call = shop.start(
+        assert!(harness.seen.iter().filter(told).count() >= 2, "{:?}", harness.seen);
+        let call = harness.start(
             "it.trigger-long-running-operation",
             json!({ "duration": 600, "steps": 2000 }),
             None,
         );
-        shop.until(|event| {
+        harness.until(|event| {
             matches!(event, ToolEvent::Progress { call: it, .. } if *it == call).then_some(())
         });
-        shop.tools.cancel(call);
-        assert_eq!(shop.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
-        shop.call("it.echo", json!({ "message": "still here" })).expect("it continues");
+        harness.tools.cancel(call);
+        assert_eq!(harness.end(call).expect_err("it was cancelled").code, ErrorCode::Cancelled);
+        harness.call("it.echo", json!({ "message": "still here" })).expect("it continues");
     }
 }
 
@@ -81,8 +81,9 @@ fn an_address_where_nobody_is() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("its number").port();
     drop(free);
-    let mut shop = Shop::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
-    let error = shop.call("it.echo", json!({})).expect_err("nobody is there");
+    let mut harness =
+        ToolHarness::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
+    let error = harness.call("it.echo", json!({})).expect_err("nobody is there");
     assert_eq!(error.code, ErrorCode::ToolServer);
     assert!(error.message.contains("cannot connect to `127.0.0.1`"), "{error:?}");
 }
@@ -112,20 +113,20 @@ fn a_server_that_wants_a_token_gets_the_one_of_the_variable() {
         "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
     );
     let text = format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n");
-    let error = Shop::new(&text).call("it.echo", json!({})).expect_err("it wants a token");
+    let error = ToolHarness::new(&text).call("it.echo", json!({})).expect_err("it wants a token");
     assert_eq!(error.message, "the server `it` requires a token");
     assert!(error.hint.is_some_and(|hint| hint.contains("token_env")));
     assert!(!asked.recv().expect("a request").contains("uthorization"));
 
     let text = format!("{text}token_env = \"TOKEN_OF_THE_RUN\"\n");
-    let error = Shop::new(&text).call("it.echo", json!({})).expect_err("it still refuses");
+    let error = ToolHarness::new(&text).call("it.echo", json!({})).expect_err("it still refuses");
     let request = asked.recv().expect("a request");
     assert!(request.contains("authorization: Bearer hunter2"), "{request}");
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 
     let text =
         format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\ntoken_env = \"NO_SUCH\"\n");
-    let error = Shop::new(&text).call("it.echo", json!({})).expect_err("there is no token");
+    let error = ToolHarness::new(&text).call("it.echo", json!({})).expect_err("there is no token");
     assert!(error.message.contains("the token of `NO_SUCH`, which is not set"), "{error}");
 }
 
@@ -139,8 +140,9 @@ fn a_web_page_is_no_server_and_redirects_are_not_followed() {
         "garbage\r\n\r\n",
     ] {
         let (port, _asked) = answering(response);
-        let mut shop = Shop::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
-        let error = shop.call("it.echo", json!({})).expect_err("it is not a server");
+        let mut harness =
+            ToolHarness::new(&format!("[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\n"));
+        let error = harness.call("it.echo", json!({})).expect_err("it is not a server");
         assert_eq!(error.code, ErrorCode::ToolServer, "{error:?}");
     }
 }
@@ -232,11 +234,11 @@ fn one_that_never_ends_its_answer() {
                 open.push(stream);
             }
         });
-        let mut shop = Shop::new(&format!(
+        let mut harness = ToolHarness::new(&format!(
             "[tools.it]\nurl = \"http://127.0.0.1:{port}/mcp\"\nstart_timeout = \"2s\"\n"
         ));
         let since = std::time::Instant::now();
-        let error = shop.call("it.echo", json!({})).expect_err("it never ends");
+        let error = harness.call("it.echo", json!({})).expect_err("it never ends");
         assert_eq!(error.code, ErrorCode::ToolServer, "{begun:?}: {error:?}");
         assert!(since.elapsed() < std::time::Duration::from_secs(20), "{begun:?}");
     }

@@ -34,8 +34,8 @@ fn a_project_marks_tools_only_once_it_is_trusted_and_for_assistants_by_content()
         assert_eq!(counts(work, home, None, tool), (false, false), "nobody trusts it: {tool}");
     }
     let settings = load_settings(work, None, home).expect("settings");
-    let book = TrustFile::new(home, &settings.root);
-    book.trust(&Power::of(&settings), Timestamp::UNIX_EPOCH).expect("noted");
+    let file = TrustFile::new(home, &settings.root);
+    file.trust(&Power::of(&settings), Timestamp::UNIX_EPOCH).expect("noted");
     for tool in read_only {
         assert_eq!(counts(work, home, None, tool), (true, true), "{tool}");
     }
@@ -77,8 +77,8 @@ fn your_own_settings_mark_your_own_tools_and_no_project_takes_the_name() {
     let settings = load_settings(work.path(), Some(&own), home.path()).expect("settings");
     assert_eq!(settings.tools.commands["look"].argv, ["git", "log"]);
     // Trusted, it is the project's, and your mark was for yours.
-    let book = TrustFile::new(home.path(), &settings.root);
-    book.trust(&Power::of(&settings), Timestamp::UNIX_EPOCH).expect("noted");
+    let file = TrustFile::new(home.path(), &settings.root);
+    file.trust(&Power::of(&settings), Timestamp::UNIX_EPOCH).expect("noted");
     assert_eq!(all("look"), (false, false));
 }
 

@@ -19,26 +19,26 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let text = format!("{}legacy = true\n", own_server(work.path()));
     let call = |text: &str| {
         let settings = read(work.path(), text);
-        let book = TrustFile::new(home.path(), &settings.root);
-        let mut tools = Tools::new(&settings, world(work.path(), Trust::File(book.clone())));
+        let file = TrustFile::new(home.path(), &settings.root);
+        let mut tools = Tools::new(&settings, world(work.path(), Trust::File(file.clone())));
         let launch = tools.launch("own").expect("a server").expect("a program");
         let name = "own.fine".to_owned();
         let (timeout, usual, most, run) = (None, None, None, None);
         tools.call(Call { id: 1, name, args: Map::new(), timeout, usual, most, run });
         loop {
             if let ToolEvent::Done { result, .. } = tools.wait(None).expect("it ends") {
-                return (result, launch, book);
+                return (result, launch, file);
             }
         }
     };
-    let (result, launch, book) = call(&text);
+    let (result, launch, file) = call(&text);
     let refused = result.expect_err("nobody has agreed");
     assert_eq!(refused.code, ErrorCode::NotTrusted);
     assert!(refused.message.contains("/bin/sh"), "{refused}");
     assert_eq!(refused.hint.as_deref(), Some("look at it and agree with `aye trust`"));
     assert!(!work.path().join("notes.pid").exists(), "nothing was started");
 
-    book.agree(&Power::from(&launch), Timestamp::UNIX_EPOCH).expect("noted");
+    file.agree(&Power::from(&launch), Timestamp::UNIX_EPOCH).expect("noted");
     assert!(call(&text).0.is_ok());
 
     // Every part of what is started counts.
@@ -48,9 +48,9 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
         format!("{text}pass_env = [\"TOKEN_OF_THE_RUN\"]\n"),
         format!("{text}cwd = \"/\"\n"),
     ] {
-        let (result, launch, book) = call(&changed);
+        let (result, launch, file) = call(&changed);
         assert_eq!(result.expect_err("it is another one").code, ErrorCode::NotTrusted, "{changed}");
-        let agreed = book.read().expect("readable");
+        let agreed = file.read().expect("readable");
         assert!(agreed.of("server own").is_some() && !agreed.holds(&Power::from(&launch)));
     }
     // How long it may take does not.
@@ -58,7 +58,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let elsewhere = TrustFile::new(home.path(), home.path());
     let there = elsewhere.read().expect("readable");
     assert!(!there.holds(&Power::from(&launch)), "another workspace, another agreement");
-    assert!(book.withdraw("server own").expect("written"));
+    assert!(file.withdraw("server own").expect("written"));
     assert_eq!(call(&text).0.expect_err("it was taken back").code, ErrorCode::NotTrusted);
 }
 

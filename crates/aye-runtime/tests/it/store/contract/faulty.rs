@@ -470,8 +470,8 @@ impl Wake for Faulty {
         }
     }
 
-    fn ring(&mut self) {
-        self.inner.ring();
+    fn notify(&mut self) {
+        self.inner.notify();
     }
 }
 

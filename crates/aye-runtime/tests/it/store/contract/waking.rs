@@ -19,7 +19,7 @@ pub(super) fn append_wakes(place: &dyn Place) -> Kept {
     driver.append(&lease, &[tale.step("a")], &[])?;
     ensure!(listener.wait(LONG)?, "the append was not heard");
     ensure!(!listener.wait(SHORT)?, "one append is heard once");
-    driver.ring();
+    driver.notify();
     ensure!(listener.wait(LONG)?, "ringing was not heard");
     Ok(())
 }

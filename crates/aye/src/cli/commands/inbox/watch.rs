@@ -9,7 +9,7 @@ use crate::cli::commands::{confirm, memory, output};
 use crate::cli::{Context, report_error};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
-use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, Nowhere, ask_alone};
+use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, LocalQuestion, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
 use aye_runtime::prompter::AskedQuestion;
@@ -42,14 +42,14 @@ pub(super) fn sit_down(context: &Context) -> Option<Result<u8, Error>> {
 
 fn work(first: InboxView, context: &Context) -> Result<u8, Error> {
     let mut mark = None;
-    let mut desk = Some(first);
+    let mut view = Some(first);
     loop {
-        let desk = match desk.take() {
-            Some(desk) => desk,
+        let view = match view.take() {
+            Some(view) => view,
             None => InboxView::open(&context.config(Escape::Dismisses, true))
                 .map_err(|why| gone(&why))?,
         };
-        match browse(desk, &mut mark, context)? {
+        match browse(view, &mut mark, context)? {
             Left::Enough => return Ok(0),
             Left::Stopped(signal) => return Ok(u8::try_from(signal.exit_code()).unwrap_or(1)),
             Left::For(id) => {
@@ -75,7 +75,7 @@ fn gone(why: &str) -> Error {
 
 /// Shows the list until someone wants something.
 fn browse(
-    mut desk: InboxView,
+    mut view: InboxView,
     mark: &mut Option<String>,
     context: &Context,
 ) -> Result<Left, Error> {
@@ -91,7 +91,7 @@ fn browse(
             *mark = items.first().map(|item| item.id.clone());
         }
         let wake = [signals.fd(), std::os::fd::AsFd::as_fd(&subscription)];
-        match desk.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
+        match view.ask(&items, mark, &wake).map_err(|why| gone(&why))? {
             InboxAction::Open(question) => return Ok(Left::For(question)),
             InboxAction::Leave => return Ok(Left::Enough),
             InboxAction::Nothing => {}
@@ -102,13 +102,13 @@ fn browse(
                     return Ok(Left::Stopped(signal));
                 }
                 Signal::Suspend => {
-                    desk.rest();
+                    view.rest();
                     aye_process::suspend(&mut []);
-                    desk.redraw();
+                    view.redraw();
                 }
-                Signal::Continue => desk.redraw(),
+                Signal::Continue => view.redraw(),
                 // The window may be as it was again, and what it showed is not.
-                Signal::Resize => desk.erase(),
+                Signal::Resize => view.erase(),
             }
         }
     }
@@ -155,9 +155,7 @@ fn settle(question: &str, context: &Context) -> Result<Option<u8>, Error> {
                 paint.text(Tone::Strong, &escape_control_line(&label)),
                 paint.text(Tone::Dim, &format!("after {}", since(question.asked, context.now()))),
             ))?;
-            if undriven && context.journal()?.rests(&row)? {
-                answer::take_up(&row, context)?;
-            } else if undriven {
+            if undriven && !answer::take_up(&row, context)? {
                 offer_to_go_on(&row, context)?;
             }
             Ok(None)
@@ -175,7 +173,7 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
     let asked = AskedQuestion::alone(&question, None);
     let config = context.config(Escape::Dismisses, true);
-    let said = ask_alone(&asked, config, &context.clock, &mut Nowhere::default())?;
+    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
     let run = &row.id;
     match said {
         AskOutcome::Answered(given) if given.value == confirm::YES => {

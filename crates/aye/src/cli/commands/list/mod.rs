@@ -7,7 +7,6 @@ mod one;
 
 use std::io::IsTerminal as _;
 
-use aye_core::diagnostic::Diagnostic;
 use aye_core::flow::Flow;
 use aye_core::skill::{InputSpec, InputType};
 use clap::Args;
@@ -18,7 +17,8 @@ use crate::cli::Context;
 use crate::paint::{Glyph, Tone, escape_control_line, plural, shell_word};
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::skills::{SkillFile, relative_to, skill_name};
+use aye_runtime::skills::{skill_about, skill_name};
+use aye_runtime::usecases::ListedSkill;
 
 use super::output::{print, print_json, warn_about};
 
@@ -65,12 +65,22 @@ impl Listed {
         let name = skill_name(flow);
         Self {
             name: name.to_owned(),
-            // Without one, the name stands in for it.
-            description: flow.skill.description.clone().filter(|about| about != name),
+            description: skill_about(flow).map(str::to_owned),
             file: file.to_owned(),
             inputs: flow.skill.inputs.iter().map(ListedInput::of).collect(),
             steps: flow.nodes.len(),
             errors,
+        }
+    }
+}
+
+impl From<ListedSkill> for Listed {
+    fn from(skill: ListedSkill) -> Self {
+        let ListedSkill { name, file, flow, errors } = skill;
+        let file = file.display().to_string();
+        match flow {
+            Some(flow) => Self::of(&flow, &file, errors),
+            None => Self { name, description: None, file, inputs: Vec::new(), steps: 0, errors },
         }
     }
 }
@@ -93,30 +103,9 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     if let Some(skill) = &args.skill {
         return one::run(skill, context);
     }
-    let mut listed = Vec::new();
-    let listing = context.library().listing();
-    warn_about(&listing, context);
-    for path in listing.files {
-        let file = relative_to(&path, &context.directory).display().to_string();
-        let Ok(read) = SkillFile::read(&path) else {
-            listed.push(broken(&file, 1));
-            continue;
-        };
-        let errors = read.diagnostics.iter().filter(|found| found.is_error()).count();
-        let is_whole = |name: &str| read.flows.iter().any(|flow| skill_name(flow) == name);
-        if errors > 0 && read.flows.is_empty() {
-            listed.push(broken(&file, errors));
-        } else {
-            // Beside others that can be run.
-            for skill in read.declared.iter().filter(|skill| !is_whole(skill)) {
-                let own = |found: &&Diagnostic| found.is_error() && skill.span.holds(found.span());
-                let errors = read.diagnostics.iter().filter(own).count();
-                let one = Listed { name: skill.value.clone(), ..broken(&file, errors) };
-                listed.extend((errors > 0).then_some(one));
-            }
-        }
-        listed.extend(read.flows.iter().map(|flow| Listed::of(flow, &file, errors)));
-    }
+    let found = context.list_skills();
+    warn_about(&found.listing, context);
+    let listed: Vec<Listed> = found.skills.into_iter().map(Listed::from).collect();
     if context.json {
         print_json(&listed)?;
         return Ok(0);
@@ -131,11 +120,6 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn broken(file: &str, errors: usize) -> Listed {
-    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-    Listed { name, description: None, file: file.to_owned(), inputs: Vec::new(), steps: 0, errors }
-}
-
 fn render(listed: &[Listed], context: &Context) -> String {
     let paint = context.paint_out;
     let name = |skill: &Listed| escape_control_line(&skill.name);
@@ -148,7 +132,7 @@ fn render(listed: &[Listed], context: &Context) -> String {
     let mut text = String::new();
     for skill in listed {
         let name = paint.text(Tone::Strong, &term::pad(&name(skill), widest));
-        if skill.steps == 0 && skill.errors > 0 {
+        if skill.errors > 0 {
             let mark = paint.text(Tone::Bad, paint.glyph(Glyph::Failed));
             let file = escape_control_line(&shell_word(&skill.file));
             let note = format!("{}: aye check {file}", plural(skill.errors, "error"));

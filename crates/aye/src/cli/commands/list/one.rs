@@ -14,7 +14,7 @@ use crate::paint::{
 };
 use crate::term;
 use aye_runtime::error::Error;
-use aye_runtime::skills::skill_name;
+use aye_runtime::skills::{skill_about, skill_name};
 use aye_runtime::usecases::CheckedSkill;
 
 use super::Listed;
@@ -66,7 +66,7 @@ fn render(flow: &Flow, file: &str, wanted: &str, plan: &[Part], paint: Paint) ->
     let dim = |text: &str| paint.text(Tone::Dim, text);
     let name = paint.text(Tone::Strong, &escape_control_line(skill_name(flow)));
     let mut lines = vec![format!("{name}  {}", dim(&escape_control_line(file)))];
-    let about = flow.skill.description.as_deref().filter(|about| *about != skill_name(flow));
+    let about = skill_about(flow);
     lines.extend(about.into_iter().flat_map(|about| about.trim().lines()).map(|line| {
         let line = format!("  {}", escape_control_lines(line));
         line.trim_end().to_owned()

@@ -95,8 +95,8 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
     say(&text);
     if !args.yes {
         match agreed(&shown, context)? {
-            Said::Yes => {}
-            Said::No(code) => return Ok(code),
+            Consent::Yes => {}
+            Consent::No(code) => return Ok(code),
         }
     }
     replace(&path, &new, 0o666).map_err(|source| Error::File {
@@ -133,13 +133,13 @@ fn trusted(report: &Value, yes: bool, context: &Context) -> Result<u8, Error> {
 }
 
 /// What was said to the change.
-enum Said {
+enum Consent {
     Yes,
     /// Nothing is written: the exit code.
     No(u8),
 }
 
-fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
+fn agreed(shown: &Path, context: &Context) -> Result<Consent, Error> {
     if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
         return Err(Error::Unattended {
             message: format!("nobody can be asked here: {why}"),
@@ -149,9 +149,9 @@ fn agreed(shown: &Path, context: &Context) -> Result<Said, Error> {
     let asking = Asking::default();
     let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
     Ok(match ask(&question, None, &asking, context)? {
-        Asked::Value(taken) if taken.value == YES => Said::Yes,
-        Asked::Value(_) => Said::No(1),
-        Asked::Nothing(code) => Said::No(code),
+        Asked::Value(taken) if taken.value == YES => Consent::Yes,
+        Asked::Value(_) => Consent::No(1),
+        Asked::Nothing(code) => Consent::No(code),
     })
 }
 

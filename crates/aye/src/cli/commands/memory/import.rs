@@ -8,7 +8,7 @@ use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::paint::{Tone, escape_control_line};
 use aye_runtime::error::Error;
-use aye_runtime::memory::{Became, Importing, Memory};
+use aye_runtime::memory::{ImportOutcome, Importing, Memory};
 
 /// More than the original system ever wrote.
 const LARGEST: u64 = 16 << 20;
@@ -38,10 +38,10 @@ pub(super) fn run(files: &[PathBuf], memory: &Memory, context: &Context) -> Resu
             Ok(lines) => {
                 if !context.json {
                     for line in &lines {
-                        let (word, tone) = match line.became {
-                            Became::Kept => ("kept", Tone::Strong),
-                            Became::Known => ("known already", Tone::Dim),
-                            Became::PassedOver => ("passed over", Tone::Warn),
+                        let (word, tone) = match line.outcome {
+                            ImportOutcome::Kept => ("kept", Tone::Strong),
+                            ImportOutcome::Known => ("known already", Tone::Dim),
+                            ImportOutcome::PassedOver => ("passed over", Tone::Warn),
                         };
                         print_line(&format!(
                             "{}  {}  {}: {}",

@@ -2,7 +2,7 @@
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::trust::{self, Said};
+use crate::cli::commands::trust::{self, Consent};
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::tools::Launch;
@@ -35,10 +35,10 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
             }
         } else {
             match agree(&launch, yes, context)? {
-                Said::Yes if context.json => {}
-                Said::Yes => print_line(&format!("{name} is trusted in this workspace"))?,
-                Said::No => return Ok(5),
-                Said::Left(code) => return Ok(code),
+                Consent::Yes if context.json => {}
+                Consent::Yes => print_line(&format!("{name} is trusted in this workspace"))?,
+                Consent::No => return Ok(5),
+                Consent::Left(code) => return Ok(code),
             }
         }
         report.push(serde_json::json!({
@@ -52,7 +52,7 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
 }
 
 pub(super) fn forget(server: &str, context: &Context) -> Result<u8, Error> {
-    let withdrawn = context.trust_book().withdraw(&Power::server(server))?;
+    let withdrawn = context.trust_file().withdraw(&Power::server(server))?;
     if !withdrawn && !context.settings.tools.servers.contains_key(server) {
         return Err(no_server(server, context));
     }
@@ -81,9 +81,9 @@ pub(super) fn launch(server: &str, context: &Context) -> Result<Launch, Error> {
 }
 
 /// Shows what would be started and asks; a yes is kept.
-pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Said, Error> {
-    let (book, power) = (context.trust_book(), Power::from(launch));
-    let before = book.read()?;
+pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Consent, Error> {
+    let (file, power) = (context.trust_file(), Power::from(launch));
+    let before = file.read()?;
     let shown = trust::describe(&power, before.of(&power.what), context);
     let message = match before.of(&power.what) {
         Some(_) => format!("`{}` has changed. Trust it as it is now?", launch.server),
@@ -91,8 +91,8 @@ pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Sai
     };
     let waits = format!("the server `{}` is not trusted yet", launch.server);
     let said = trust::ask_about(&shown, &message, &waits, yes, context)?;
-    if let Said::Yes = said {
-        book.agree(&power, context.now())?;
+    if let Consent::Yes = said {
+        file.agree(&power, context.now())?;
     }
     Ok(said)
 }
@@ -100,5 +100,5 @@ pub(super) fn agree(launch: &Launch, yes: bool, context: &Context) -> Result<Sai
 /// Whether it can be started without asking.
 pub(super) fn is_agreed(launch: &Launch, context: &Context) -> Result<bool, Error> {
     let own = context.settings.tools.servers.get(&launch.server).is_some_and(|one| one.own);
-    Ok(own || context.trust_book().read()?.holds(&Power::from(launch)))
+    Ok(own || context.trust_file().read()?.holds(&Power::from(launch)))
 }

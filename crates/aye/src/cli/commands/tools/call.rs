@@ -10,7 +10,7 @@ use aye_process::{Signals, Stream};
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::trust::Said;
+use crate::cli::commands::trust::Consent;
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
@@ -83,9 +83,9 @@ fn agree_first(name: &str, tools: &Tools, context: &Context) -> Result<Option<u8
             continue;
         }
         match agree(&launch, false, context)? {
-            Said::Yes => {}
-            Said::No => return Ok(Some(5)),
-            Said::Left(code) => return Ok(Some(code)),
+            Consent::Yes => {}
+            Consent::No => return Ok(Some(5)),
+            Consent::Left(code) => return Ok(Some(code)),
         }
     }
     Ok(None)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
 use crate::cli::commands::output::{print, print_json};
-use crate::cli::commands::trust::Said;
+use crate::cli::commands::trust::Consent;
 use crate::paint::{Paint, Tone, escape_control_line, plural};
 use crate::report::Verbosity;
 use aye_runtime::error::Error;
@@ -73,10 +73,10 @@ fn agreed(name: &str, must: bool, context: &Context) -> Result<Result<Found, u8>
     let command = launch.command_line();
     if !is_agreed(&launch, context)? {
         match agree(&launch, false, context) {
-            Ok(Said::Yes) => {}
-            Ok(Said::No) if must => return Ok(Err(5)),
-            Ok(Said::Left(code)) => return Ok(Err(code)),
-            Ok(Said::No) => return not_trusted(name, command),
+            Ok(Consent::Yes) => {}
+            Ok(Consent::No) if must => return Ok(Err(5)),
+            Ok(Consent::Left(code)) => return Ok(Err(code)),
+            Ok(Consent::No) => return not_trusted(name, command),
             Err(Error::Unattended { .. }) if !must => return not_trusted(name, command),
             Err(error) => return Err(error),
         }

@@ -54,7 +54,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
       not covered: programs that the script finds in `PATH`
       yes → runs release, no → the run ends (cancelled)
       asked just now, no time limit, no process drives the run
-      aye answer k3f9x2m7q1-1 proceed|cancel
+      aye answer k3f9x2m7q1-1 (proceed|cancel)
     === 120x40
     ? k3f9x2m7q1-1  release · release
       Release to production
@@ -65,7 +65,7 @@ fn the_inbox_keeps_the_lines_of_a_message() {
       not covered: programs that the script finds in `PATH`
       yes → runs release, no → the run ends (cancelled)
       asked just now, no time limit, no process drives the run
-      aye answer k3f9x2m7q1-1 proceed|cancel
+      aye answer k3f9x2m7q1-1 (proceed|cancel)
     === 40x24
     ? k3f9x2m7q1-1  release · release
       Release to production
@@ -79,7 +79,8 @@ fn the_inbox_keeps_the_lines_of_a_message() {
         (cancelled)
       asked just now, no time limit, no
         process drives the run
-      aye answer k3f9x2m7q1-1 proceed|cancel
+      aye answer k3f9x2m7q1-1 \
+        (proceed|cancel)
     ");
 }
 
@@ -98,7 +99,7 @@ fn a_run_is_shown_with_every_step() {
       command: true
       not covered: programs that the script finds in `PATH`
       yes → runs release, no → the run ends (cancelled)
-      answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
+      answer  aye answer k3f9x2m7q1-1 (proceed|cancel) --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
       resume  aye resume k3f9x2m7q1
@@ -115,7 +116,7 @@ fn a_run_is_shown_with_every_step() {
       command: true
       not covered: programs that the script finds in `PATH`
       yes → runs release, no → the run ends (cancelled)
-      answer  aye answer k3f9x2m7q1-1 proceed|cancel --resume
+      answer  aye answer k3f9x2m7q1-1 (proceed|cancel) --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
       resume  aye resume k3f9x2m7q1
@@ -137,7 +138,7 @@ fn a_run_is_shown_with_every_step() {
       yes → runs release, no → the run ends
         (cancelled)
       answer  aye answer k3f9x2m7q1-1 \
-              proceed|cancel --resume
+              (proceed|cancel) --resume
       inbox   aye inbox
       wait    aye resume k3f9x2m7q1 --detach
       resume  aye resume k3f9x2m7q1

@@ -14,26 +14,26 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) struct Polling {
-    rings: PipeReader,
+    notices: PipeReader,
     /// Dropped with the watch, which ends the thread.
     _life: Sender<()>,
 }
 
 impl Polling {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
-        let (rings, mut writer) = io::pipe()?;
-        for end in [rings.as_fd(), writer.as_fd()] {
+        let (notices, mut writer) = io::pipe()?;
+        for end in [notices.as_fd(), writer.as_fd()] {
             rustix::io::ioctl_fionbio(end, true)?;
         }
         let (life, ended) = mpsc::channel::<()>();
         let path = path.to_path_buf();
         let mut seen = look(&path);
-        std::thread::Builder::new().name("bell".to_owned()).spawn(move || {
+        std::thread::Builder::new().name("wake".to_owned()).spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(BETWEEN_LOOKS) {
                 seen = report(&path, seen, &mut writer);
             }
         })?;
-        Ok(Self { rings, _life: life })
+        Ok(Self { notices, _life: life })
     }
 }
 
@@ -41,7 +41,7 @@ impl Watch for Polling {
     fn drain(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
-            match self.rings.read(&mut buffer) {
+            match self.notices.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -54,7 +54,7 @@ impl Watch for Polling {
 
 impl AsFd for Polling {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.rings.as_fd()
+        self.notices.as_fd()
     }
 }
 
@@ -64,7 +64,7 @@ fn look(path: &PathBuf) -> Option<u64> {
     Some(u64::from_le_bytes(mark))
 }
 
-/// A full pipe has rung already, so a failed write is not a loss.
+/// A full pipe has woken already, so a failed write is not a loss.
 fn report(path: &PathBuf, seen: Option<u64>, writer: &mut PipeWriter) -> Option<u64> {
     let now = look(path);
     if now != seen {

@@ -4,7 +4,7 @@ use aye_core::input::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The most bytes of a parcel, as it is sent.
+/// The most bytes of a payload, as it is sent.
 pub(super) const LARGEST: usize = 256 * 1024;
 
 /// Names the handle in the place of an answer's value.
@@ -12,28 +12,31 @@ const HANDLE: &str = "$handle";
 
 /// The part of an answer that is not written down.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Parcel {
+pub struct SecretPayload {
     /// Finds it again.
     pub(super) handle: String,
     pub(super) value: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) code: Option<String>,
+    /// People write what they know there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
 }
 
-impl std::fmt::Debug for Parcel {
+impl std::fmt::Debug for SecretPayload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parcel").field("handle", &self.handle).finish_non_exhaustive()
+        f.debug_struct("SecretPayload").field("handle", &self.handle).finish_non_exhaustive()
     }
 }
 
 /// The request as it may be stored, and what was taken out of it. `handle` has
 /// to be one that nobody can guess. Only an answer has something to take out.
-pub fn seal(request: &Request, handle: String) -> (Request, Option<Parcel>) {
+pub fn seal(request: &Request, handle: String) -> (Request, Option<SecretPayload>) {
     let mut sealed = request.clone();
     let Request::Answer { answer, code, .. } = &mut sealed else { return (sealed, None) };
     let value = std::mem::replace(&mut answer.value, json!({ HANDLE: handle }));
-    let parcel = Parcel { handle, value, code: code.take() };
-    (sealed, Some(parcel))
+    let payload = SecretPayload { handle, value, code: code.take(), reason: answer.reason.take() };
+    (sealed, Some(payload))
 }
 
 /// Whether something was taken out of a request.
@@ -49,11 +52,12 @@ pub(super) fn handle(request: &Request) -> Option<&str> {
     }
 }
 
-impl Parcel {
+impl SecretPayload {
     /// The request as it was.
     pub(super) fn put_back(self, mut request: Request) -> Request {
         if let Request::Answer { answer, code, .. } = &mut request {
             answer.value = self.value;
+            answer.reason = self.reason;
             *code = self.code;
         }
         request

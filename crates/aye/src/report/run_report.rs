@@ -27,7 +27,7 @@ const FEW: usize = 5;
 /// How many earlier attempts an overview shows.
 const EARLIER: usize = 10;
 
-/// What a story needs to know that the journal does not say.
+/// What a report needs to know that the journal does not say.
 #[derive(Clone, Copy)]
 pub struct Now<'a> {
     /// The time.
@@ -39,7 +39,7 @@ pub struct Now<'a> {
 }
 
 /// A run: its inputs, its steps and its decisions.
-pub fn story(timeline: &RunHistory, now: Now<'_>, paint: Paint) -> String {
+pub fn run_report(timeline: &RunHistory, now: Now<'_>, paint: Paint) -> String {
     let mut text = heading(timeline, paint);
     let dim = |text: &str| paint.text(Tone::Dim, text);
     for (name, value) in &timeline.state.started.inputs {
@@ -285,7 +285,7 @@ fn quoted(lines: Vec<String>) -> impl Iterator<Item = String> {
 
 /// One step in full: every visit and attempt with its command, what was asked
 /// and answered, what memory did, what it wrote at last and what it gave.
-pub fn step_story(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint) -> String {
+pub fn step_report(timeline: &RunHistory, name: &str, now: Now<'_>, paint: Paint) -> String {
     let state = &timeline.state;
     let mut text = heading(timeline, paint);
     let Some(step) = state.steps.get(name) else {

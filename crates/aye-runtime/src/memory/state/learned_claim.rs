@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 use super::super::issue::{KEY, category};
 use super::file::StateChange;
 use super::operation::Operation;
-use super::view::ToldFix;
+use super::view::LearnedFix;
 
 /// What a write below `learned/` says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum LearnedClaim {
     /// What helps against an error of a tool.
-    Fix(ToldFix),
+    Fix(LearnedFix),
     /// What an error means, whatever the tool.
     Issue {
         /// What is said about it.
-        issue: ToldFix,
+        issue: LearnedFix,
         /// The family of tools it is about: the list it is in.
         family: Option<String>,
     },
@@ -31,7 +31,7 @@ pub enum Told {
 
 impl StateChange {
     /// What it says that looks like a fix, a known issue or a preference.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn claims(&self) -> Vec<LearnedClaim> {
         let mut found = Vec::new();
         if !self.key.to_string().starts_with("state/learned/") {
             return found;
@@ -48,7 +48,7 @@ impl StateChange {
     }
 }
 
-fn look(name: &str, value: &Value, found: &mut Vec<Told>) {
+fn look(name: &str, value: &Value, found: &mut Vec<LearnedClaim>) {
     match value {
         Value::Array(list) => list.iter().for_each(|one| look(name, one, found)),
         Value::Object(map) => match read(name, map) {
@@ -60,27 +60,27 @@ fn look(name: &str, value: &Value, found: &mut Vec<Told>) {
     }
 }
 
-fn read(name: &str, entry: &Map<String, Value>) -> Option<Told> {
+fn read(name: &str, entry: &Map<String, Value>) -> Option<LearnedClaim> {
     let text = |names: &[&str]| {
         let text = names.iter().find_map(|name| entry.get(*name)?.as_str());
         text.map(str::trim).unwrap_or_default().to_owned()
     };
     if entry.get("auto_proceed").is_some_and(Value::is_boolean) {
-        return Some(Told::Preference { question: name.to_owned(), entry: entry.clone() });
+        return Some(LearnedClaim::Preference { question: name.to_owned(), entry: entry.clone() });
     }
-    let told = ToldFix {
+    let told = LearnedFix {
         tool: text(&["tool_name", "tool"]),
         error: text(&["error_pattern", "pattern"]),
         cause: text(&["root_cause", "meaning"]),
         fix: text(&["fix_applied", "fix_description", "fix"]),
-        ..ToldFix::default()
+        ..LearnedFix::default()
     };
     if told.error.is_empty() || told.cause.is_empty() && told.fix.is_empty() {
         return None;
     }
     Some(match told.tool.is_empty() {
-        true => Told::Issue { issue: told, family: family(name) },
-        false => Told::Fix(told),
+        true => LearnedClaim::Issue { issue: told, family: family(name) },
+        false => LearnedClaim::Fix(told),
     })
 }
 

@@ -33,10 +33,10 @@ const LANES: usize = 8;
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How often a driver looks, and how often a process that stays does.
 const LOOK: Duration = Duration::from_secs(30);
-const STAYING_LOOK: Duration = Duration::from_secs(2);
+const SERVER_LOOK: Duration = Duration::from_secs(2);
 
-/// What the courier hears.
-enum CourierEvent {
+/// What the delivery worker hears.
+enum DeliveryEvent {
     /// Something was written.
     Look,
     /// A delivery is over.
@@ -45,11 +45,11 @@ enum CourierEvent {
 
 struct Shared {
     host: Arc<dyn NotifyHost>,
-    sender: Mutex<Option<Sender<CourierEvent>>>,
+    sender: Mutex<Option<Sender<DeliveryEvent>>>,
     look: Duration,
 }
 
-/// Wakes the courier, and starts it the first time.
+/// Wakes the delivery worker, and starts it the first time.
 #[derive(Clone)]
 pub(super) struct Wake(Arc<Shared>);
 
@@ -63,13 +63,13 @@ impl Wake {
     pub(super) fn look(&self) {
         let mut sender = self.0.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*sender
-            && sender.send(CourierEvent::Look).is_ok()
+            && sender.send(DeliveryEvent::Look).is_ok()
         {
             return;
         }
         let (events, heard) = channel();
         let (host, look, mine) = (Arc::clone(&self.0.host), self.0.look, events.clone());
-        let run = move || Delivering::new(host, mine).run(&heard, look);
+        let run = move || DeliveryLoop::new(host, mine).run(&heard, look);
         // Without a thread the messages wait for the next process.
         if Builder::new().name("notify".to_owned()).spawn(run).is_ok() {
             *sender = Some(events);
@@ -84,12 +84,12 @@ impl Wake {
 /// Delivers messages beside a run. No thread and no connection is made before
 /// there is something to tell.
 #[derive(Debug, Clone)]
-pub struct Courier {
+pub struct DeliveryWorker {
     wake: Wake,
 }
 
-impl Courier {
-    /// A courier that has nothing to do yet.
+impl DeliveryWorker {
+    /// A delivery worker that has nothing to do yet.
     pub fn new(host: Arc<dyn NotifyHost>) -> Self {
         let shared = Shared { host, sender: Mutex::default(), look: LOOK };
         Self { wake: Wake(Arc::new(shared)) }
@@ -121,24 +121,24 @@ impl Courier {
 
 /// Delivers for as long as this process lives: what the server has.
 #[derive(Debug)]
-pub struct Staying {
+pub struct ServerDelivery {
     _wake: Wake,
 }
 
-impl Staying {
+impl ServerDelivery {
     /// Begins.
     pub fn start(host: Arc<dyn NotifyHost>) -> Self {
-        let shared = Shared { host, sender: Mutex::default(), look: STAYING_LOOK };
+        let shared = Shared { host, sender: Mutex::default(), look: SERVER_LOOK };
         let wake = Wake(Arc::new(shared));
         wake.look();
         Self { _wake: wake }
     }
 }
 
-/// The courier at work.
-struct Delivering {
+/// The delivery worker at work.
+struct DeliveryLoop {
     host: Arc<dyn NotifyHost>,
-    events: Sender<CourierEvent>,
+    events: Sender<DeliveryEvent>,
     store: Option<Box<dyn Store>>,
     busy: BTreeSet<String>,
     boxes: DropBoxes,
@@ -150,19 +150,19 @@ enum Next {
     Settle(Settled),
 }
 
-impl Delivering {
-    fn new(host: Arc<dyn NotifyHost>, events: Sender<CourierEvent>) -> Self {
+impl DeliveryLoop {
+    fn new(host: Arc<dyn NotifyHost>, events: Sender<DeliveryEvent>) -> Self {
         let boxes = DropBoxes::new(Arc::clone(&host));
         Self { host, events, store: None, busy: BTreeSet::new(), boxes }
     }
 
-    fn run(mut self, heard: &Receiver<CourierEvent>, look: Duration) {
+    fn run(mut self, heard: &Receiver<DeliveryEvent>, look: Duration) {
         self.boxes.watch_all();
         loop {
             let wait = self.deliver_due(look).unwrap_or(look).min(look);
             match heard.recv_timeout(wait) {
-                Ok(CourierEvent::Look) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(CourierEvent::Done(job, row, result)) => {
+                Ok(DeliveryEvent::Look) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(DeliveryEvent::Done(job, row, result)) => {
                     self.busy.remove(&row.channel);
                     let settled = settled(job, &row, result, self.host.now());
                     self.settle(row.id, &settled);
@@ -219,7 +219,7 @@ impl Delivering {
             let failed = |_| Err(DeliveryError::new("the delivery panicked"));
             let result = catch_unwind(AssertUnwindSafe(told)).unwrap_or_else(failed);
             // Nobody listens any more once the process ends.
-            let _ = events.send(CourierEvent::Done(job, Box::new(row), result));
+            let _ = events.send(DeliveryEvent::Done(job, Box::new(row), result));
         };
         if Builder::new().name("notify-one".to_owned()).spawn(work).is_err() {
             // The claim runs out, and it is tried again.

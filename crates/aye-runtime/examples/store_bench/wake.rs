@@ -35,7 +35,7 @@ pub(crate) fn bench() -> Result<(), Box<dyn Error>> {
 
 fn seen_by_another(home: &Path, durability: Durability) -> Result<Vec<Duration>, Box<dyn Error>> {
     let mut store = SqliteStore::open(home, durability)?;
-    let mut writer = Writer::new(RunId::new("doorbell-1")?);
+    let mut writer = Writer::new(RunId::new("wake-1")?);
     let first = writer.started(Timestamp::now());
     store.start(&writer.lease(), &[first], &source())?;
     let mut child = Command::new(std::env::current_exe()?)

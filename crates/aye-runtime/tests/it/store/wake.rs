@@ -1,10 +1,10 @@
-//! The doorbell.
+//! Wake-ups.
 
 use std::time::Duration;
 
 use aye_core::id::RunId;
 use aye_core::input::Request;
-use aye_runtime::store::{Bell, Home};
+use aye_runtime::store::{Home, Notifier};
 
 use super::Outcome;
 use super::sample::{Tale, moment, open, source};
@@ -16,8 +16,8 @@ const SHORT: Duration = Duration::from_millis(60);
 fn an_append_rings_in_every_listener() -> Outcome {
     let home = tempfile::tempdir()?;
     let mut store = open(home.path())?;
-    let bell = Bell::new(Home::new(home.path()).bell());
-    let mut listeners = [bell.listen()?, bell.listen()?, bell.listen_by_polling()?];
+    let notifier = Notifier::new(Home::new(home.path()).notifier());
+    let mut listeners = [notifier.listen()?, notifier.listen()?, notifier.listen_by_polling()?];
     for listener in &mut listeners {
         assert!(!listener.wait(SHORT)?, "nothing happened yet");
     }
@@ -39,18 +39,18 @@ fn an_append_rings_in_every_listener() -> Outcome {
 fn a_bell_that_was_taken_away_is_put_back() -> Outcome {
     let temp = tempfile::tempdir()?;
     let home = Home::new(temp.path());
-    let mut listener = Bell::new(home.bell()).listen()?;
-    std::fs::remove_file(home.bell())?;
-    Bell::new(home.bell()).ring();
+    let mut listener = Notifier::new(home.notifier()).listen()?;
+    std::fs::remove_file(home.notifier())?;
+    Notifier::new(home.notifier()).notify();
     listener.drain()?;
-    Bell::new(home.bell()).ring();
+    Notifier::new(home.notifier()).notify();
     assert!(listener.wait(LONG)?);
     Ok(())
 }
 
 #[test]
 fn ringing_nowhere_is_no_failure() {
-    Bell::new("/proc/none/bell".into()).ring();
+    Notifier::new("/proc/none/bell".into()).notify();
 }
 
 #[test]

@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 use super::polling;
 use crate::store::Listener;
 
-/// A doorbell.
+/// Wakes those who listen, by writing to a file.
 #[derive(Debug)]
-pub struct Bell {
+pub struct Notifier {
     path: PathBuf,
     file: Option<File>,
-    rings: u32,
+    notices: u32,
 }
 
-impl Bell {
-    /// The bell of this name; its file is made when first needed.
+impl Notifier {
+    /// The one with this file, which is made when first needed.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, file: None, rings: 0 }
+        Self { path, file: None, notices: 0 }
     }
 
-    /// Wakes every listener. Nothing is said of a failure: what it is rung for
+    /// Wakes every listener. Nothing is said of a failure: what it is about
     /// is already committed, and listeners look from time to time anyway.
-    pub fn ring(&mut self) {
-        self.rings = self.rings.wrapping_add(1);
+    pub fn notify(&mut self) {
+        self.notices = self.notices.wrapping_add(1);
         // Differs from ring to ring and from process to process, for
         // listeners that can only compare.
-        let mark = (u64::from(std::process::id()) << 32) | u64::from(self.rings);
+        let mark = (u64::from(std::process::id()) << 32) | u64::from(self.notices);
         if self.file.is_none() {
             self.file = open(&self.path).ok();
         }
@@ -69,7 +69,7 @@ fn open(path: &Path) -> io::Result<File> {
     let open =
         || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
     match (open(), path.parent()) {
-        // Only the first bell of a home finds no directory.
+        // Only the first one of a home finds no directory.
         (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
             DirBuilder::new().mode(0o700).create(directory)?;
             open()

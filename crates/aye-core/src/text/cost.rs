@@ -4,7 +4,7 @@
 //! the values, so they are evaluated on the spot. Loops, variables, macros, `*`
 //! and filters that make much out of little can take any time and any memory,
 //! whatever the engine counts: they are evaluated where they can be stopped (see
-//! `apart`). A template that is nested too deeply to be read is refused.
+//! `isolated`). A template that is nested too deeply to be read is refused.
 
 use std::borrow::Cow;
 
@@ -113,15 +113,15 @@ const FILTERS: [&str; 26] = [
 
 /// Where a template is to be evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
+pub(super) enum Cost {
     /// On the spot.
-    Little,
+    Low,
     /// Where it can be stopped.
-    Much,
+    High,
 }
 
-/// Weighs a template, or one expression.
-pub(super) fn weigh(text: &str, is_expression: bool) -> Result<Effort, TextError> {
+/// Estimates the cost of a template, or of one expression.
+pub(super) fn estimate_cost(text: &str, is_expression: bool) -> Result<Cost, TextError> {
     if text.len() > LENGTH {
         let message = format!("the template is longer than {} KiB", LENGTH >> 10);
         return Err(limit(message));
@@ -131,11 +131,11 @@ pub(super) fn weigh(text: &str, is_expression: bool) -> Result<Effort, TextError
     let mut tokens = tokenize(text, is_expression, syntax()).peekable();
     while let Some(token) = tokens.next() {
         // The engine says what is wrong; others may know better.
-        let Ok((token, _)) = token else { return Ok(Effort::Much) };
+        let Ok((token, _)) = token else { return Ok(Cost::High) };
         let called = matches!(tokens.peek(), Some(Ok((Token::ParenOpen, _))));
         before = [before[1], scale.add(&token, before, called)?];
     }
-    Ok(if scale.much || scale.links > FEW_LINKS { Effort::Much } else { Effort::Little })
+    Ok(if scale.much || scale.links > FEW_LINKS { Cost::High } else { Cost::Low })
 }
 
 fn limit(message: String) -> TextError {
@@ -329,7 +329,7 @@ mod tests {
             "{{ now().strftime('%Y') }} {{ any(x for x in xs) }} {{ (a or b) is defined }}",
             "{# a * b #}{{ 'a * b' }}",
         ] {
-            assert_eq!(weigh(small, false), Ok(Effort::Little), "{small}");
+            assert_eq!(estimate_cost(small, false), Ok(Cost::Low), "{small}");
         }
     }
 
@@ -357,7 +357,7 @@ mod tests {
             "{{ a[0](1) }}",
             "{{ a + b + c + d + e + f }}",
         ] {
-            assert_eq!(weigh(much, false), Ok(Effort::Much), "{much}");
+            assert_eq!(estimate_cost(much, false), Ok(Cost::High), "{much}");
         }
     }
 
@@ -371,7 +371,7 @@ mod tests {
             format!("{{% if a %}}{}{{% endif %}}", "{% elif b %}".repeat(9999)),
             format!("{{{{ a }}}}{}", "x".repeat(999_999)),
         ] {
-            assert!(weigh(&deep, false).is_err(), "{}", &deep[..40]);
+            assert!(estimate_cost(&deep, false).is_err(), "{}", &deep[..40]);
         }
     }
 

@@ -7,7 +7,7 @@ use aye_core::flow::Flow;
 use aye_core::input::{Attach, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Start};
-use aye_core::nested::{Again, Child, ChildRun, DEEPEST, ParentScope};
+use aye_core::nested::{Child, ChildRetry, ChildRun, DEEPEST, ParentScope};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Given, InputSpec, Inputs, resolve_inputs};
 use aye_core::text::{self, Scope, World};
@@ -37,9 +37,9 @@ pub trait Skills {
 }
 
 /// What came of beginning a run.
-pub(super) enum Begun {
+pub(super) enum ChildStart {
     /// It has a lane.
-    Going(LaneId),
+    Started(LaneId),
     /// It could not be begun, and why.
     Refused(String),
 }
@@ -61,12 +61,12 @@ impl Driver<'_> {
         index: usize,
         child: Child,
         deadline: Option<Timestamp>,
-        again: Option<Again>,
+        again: Option<ChildRetry>,
         known_flow: Option<Arc<Flow>>,
-    ) -> Result<Begun, Error> {
+    ) -> Result<ChildStart, Error> {
         let run = match child.parent.child() {
             Ok(run) if child.parent.depth <= DEEPEST => run,
-            _ => return Ok(Begun::Refused(format!("skills call each other {DEEPEST} deep"))),
+            _ => return Ok(ChildStart::Refused(format!("skills call each other {DEEPEST} deep"))),
         };
         let world = self.world();
         let around = &self.lane(parent).machine;
@@ -83,7 +83,7 @@ impl Driver<'_> {
         );
         let prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(error) => return Ok(Begun::Refused(said(&error))),
+            Err(error) => return Ok(ChildStart::Refused(said(&error))),
         };
         let mut path = self.lane(parent).path.clone();
         path.push(child.parent.label());
@@ -124,46 +124,50 @@ impl Driver<'_> {
         let DriverParts { store, lease, .. } = &mut self.parts;
         let (machine, events) = match commit::begin(&mut **store, lease, &begin, start, &world) {
             Ok(begun) => begun,
-            Err(BeginError::Start(error)) => return Ok(Begun::Refused(error.to_string())),
+            Err(BeginError::Start(error)) => return Ok(ChildStart::Refused(error.to_string())),
             // It would wait for ever.
             Err(BeginError::Store(error @ StoreError::NameDeadlock { .. })) => {
-                return Ok(Begun::Refused(error.to_string()));
+                return Ok(ChildStart::Refused(error.to_string()));
             }
             Err(BeginError::Store(error)) => return Err(error.into()),
         };
         let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
         self.show(id, &events);
         self.lanes.look_at(id);
-        Ok(Begun::Going(id))
+        Ok(ChildStart::Started(id))
     }
 }
 
 impl Driver<'_> {
     /// Continues with the run of a child; one that has ended stays as it is,
     /// unless it failed and is to be tried again.
-    fn take_up_child(&mut self, id: LaneId, again: Option<Again>) -> Result<Begun, Error> {
+    fn take_up_child(
+        &mut self,
+        id: LaneId,
+        again: Option<ChildRetry>,
+    ) -> Result<ChildStart, Error> {
         let root = self.lane(ROOT).machine.state();
         let driver = aye_core::event::Driver { pid: std::process::id(), ..root.driver.clone() };
         let epoch = self.epoch();
         let state = self.lane(id).machine.state();
         let again = again.filter(|again| state.turn < again.turn && state.failed_step().is_some());
         let input = match (again, &state.phase) {
-            (Some(Again { turn, edits, answer }), _) => {
+            (Some(ChildRetry { turn, edits, answer }), _) => {
                 Input::Retry(Retry { driver, epoch, step: None, edits, turn: Some(turn), answer })
             }
             (None, Phase::Ended(_)) => {
                 self.lanes.look_at(id);
-                return Ok(Begun::Going(id));
+                return Ok(ChildStart::Started(id));
             }
             (None, _) => Input::Attach(Attach { driver, epoch }),
         };
         self.restore_open_failure(id);
         let refusal = self.apply(id, input, None)?;
         Ok(match refusal {
-            None => Begun::Going(id),
+            None => ChildStart::Started(id),
             Some(refusal) => {
                 self.close(id);
-                Begun::Refused(refusal.to_string())
+                ChildStart::Refused(refusal.to_string())
             }
         })
     }
