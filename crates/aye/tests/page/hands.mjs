@@ -80,6 +80,9 @@ await test(SKILLS, async (here) => {
   // A text.
   await asks("Ticket");
   await tab(/^Your answer/);
+  await keyboard.press("Enter");
+  await page.getByText("Not sent: write something first.").waitFor();
+  await settled(page);
   await keyboard.type("OPS-7");
   await keyboard.press("Enter");
   // A typed word.
