@@ -76,12 +76,11 @@ await test(SKILLS, async (here) => {
   await keyboard.press("ArrowDown");
   await keyboard.press("ArrowDown");
   await tab(/^Choose$/);
+  await settled(page);
   await keyboard.press("Enter");
   // A text.
   await asks("Ticket");
   await tab(/^Your answer/);
-  await keyboard.press("Enter");
-  await page.getByText("Not sent: write something first.").waitFor();
   await settled(page);
   await keyboard.type("OPS-7");
   await keyboard.press("Enter");
@@ -100,6 +99,7 @@ await test(SKILLS, async (here) => {
   await keyboard.press("ControlOrMeta+a");
   await keyboard.type("second");
   await tab(/^Retry with these changes/);
+  await settled(page);
   await keyboard.press("Enter");
   await until(async () => (await status(run)) === "completed", "the run has completed");
   assert.match(await here.aye("logs", run, "wipe"), /web-1 us-1 OPS-7/);

@@ -29,6 +29,8 @@ steps:
       message: ${LONG}
       options: [ { label: "${LONG}", value: a, description: "${LONG}" }, { label: "${"wide ".repeat(60)}", value: b } ]
 `,
+  ticket: "name: ticket\nsteps: [ { name: ask, input: { title: Ticket, message: Which ticket? }, output: ticket }, { name: say, command: echo, args: [\"{{ ticket }}\"] } ]\n",
+  broken: "name: broken\nsteps: [ { name: act, command: \"false\", args: [first], on_error: ask } ]\n",
   quick: "name: quick\nsteps: [ { name: write, shell: \"echo quick\" } ]\n",
 };
 
@@ -167,6 +169,31 @@ await test(SKILLS, async (here) => {
       assert.equal(await narrow.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${view} at ${width}`);
     }
   }
+
+  // Keys are followed by Enter or a click before the page is drawn again.
+  const inOneFrame = (page, field, text, button) => page.evaluate(([selector, words, name]) => {
+    const one = document.querySelector(selector);
+    one.value = words;
+    one.dispatchEvent(new Event("input", { bubbles: true }));
+    [...document.querySelectorAll(".card button")].find(({ textContent }) => textContent.startsWith(name)).click();
+  }, [field, text, button]);
+  const ticket = await here.start("ticket");
+  await visit(bob, `runs/${ticket}`);
+  await bob.locator("input[id^=text-]").waitFor();
+  await settled(bob);
+  await inOneFrame(bob, "input[id^=text-]", "OPS-7", "Send");
+  await until(async () => (await status(ticket)) === "completed", "the text was sent");
+  assert.match(await here.aye("logs", ticket, "say"), /OPS-7/);
+  const broken = await here.start("broken");
+  await visit(bob, `runs/${broken}`);
+  await bob.getByRole("button", { name: "Retry with changes" }).waitFor();
+  await settled(bob);
+  await bob.getByRole("button", { name: "Retry with changes" }).click();
+  await bob.getByLabel("argument 1").fill("secon");
+  await bob.getByText("What changes").waitFor();
+  await settled(bob);
+  await inOneFrame(bob, "textarea[id$='-1']", "second", "Retry with these changes");
+  await until(async () => (await here.aye("show", broken)).includes("second"), "all of the text was sent");
 
   // The way back leads to the place that was left.
   for (let at = 0; at < 30; at += 1) await here.start("quick");

@@ -34,6 +34,7 @@ export class App {
   #store;
   #who;
   #drawing = false;
+  #rendering = false;
   #toast = null;
   #prefix = -Infinity;
   #help = false;
@@ -65,7 +66,7 @@ export class App {
       who,
       ui: {},
       drafts: new Map(),
-      refresh: () => this.draw(),
+      refresh: () => this.#drawNow(),
       now: () => Date.now() + this.#store.skew,
       connected: () => transport.state.connected && this.#store.ready,
       may: (right) => who.rights.includes(right),
@@ -210,7 +211,23 @@ export class App {
     });
   }
 
+  // After a key or a click, not in the next frame: until then the next key would meet a button that is still disabled,
+  // a handler that knows the text without its last letter, or a field that is about to be set to what it was.
+  #drawNow() {
+    if (this.#rendering) this.draw();
+    else this.#draw();
+  }
+
   #draw() {
+    this.#rendering = true;
+    try {
+      this.#render();
+    } finally {
+      this.#rendering = false;
+    }
+  }
+
+  #render() {
     const place = this.#place();
     const { host } = this;
     const open = this.#store.questionsOpen;

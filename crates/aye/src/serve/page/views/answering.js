@@ -110,10 +110,7 @@ export function actions(question, host, run) {
   const id = (name) => `${name}-${question.id}`;
   const submit = (event) => {
     event.preventDefault();
-    if (question.kind !== "input") return;
-    const why = textObstacle(question, draft, host);
-    if (why === null) answer(question, draft.text, host);
-    else host.toast(`Not sent: ${why}.`);
+    if (question.kind === "input") answer(question, draft.text, host);
   };
   return html`<form class="acts" @submit=${submit} novalidate>
     ${draft.error ? html`<p class="error wide" role="alert">${visible(draft.error.message)}${draft.error.hint ? html` <span class="soft">${visible(draft.error.hint)}</span>` : ""}</p>` : ""}
@@ -156,23 +153,16 @@ function longChoice(question, draft, host) {
     <button type="button" class="yes" ?disabled=${why !== null} title=${why ?? nothing} @click=${() => answer(question, draft.choice, host)}>Choose</button></fieldset>`;
 }
 
-/** Why a text cannot be sent now; nothing if it can. */
-function textObstacle(question, draft, host) {
-  if (draft.text === "" && !question.options?.length) return "write something first";
-  return obstacle(question, { action: "proceed" }, draft, host);
-}
-
-// The button is never disabled: Enter right after the last key comes before the next drawing, and a browser
-// ignores it while the button of the form is disabled.
 function input(question, draft, host, id) {
-  const why = textObstacle(question, draft, host);
+  const asked = { action: "proceed" };
+  const why = draft.text === "" && !question.options?.length ? "write something first" : obstacle(question, asked, draft, host);
   const change = (event) => {
     draft.text = event.target.value;
     host.refresh();
   };
   return html`<div class="field wide"><label for=${id}>Your answer${question.match ? html` <span class="soft">must match <code>${visible(question.match)}</code></span>` : ""}</label>
     <div class="row"><input class="grow" id=${id} type=${question.secret ? "password" : "text"} autocomplete="off" .value=${live(draft.text)} @input=${change}>
-    <button type="submit" class="yes" aria-disabled=${why === null ? nothing : "true"} title=${why ?? nothing}>Send</button></div></div>`;
+    <button type="submit" class="yes" ?disabled=${why !== null} title=${why ?? nothing}>Send</button></div></div>`;
 }
 
 function remember(question, draft, set, id) {
