@@ -1754,8 +1754,9 @@ export type StepView = {
   /** What the file says about it. */
   description: string | null;
   /**
-   * `pending` until it is reached; then `waiting`, `running`, `completed`, `skipped`,
-   * `failed`, `timed_out`, `cancelled`, `interrupted` or `unknown`.
+   * `pending` until it is reached; then `waiting`, `queued` (it waits for a slot),
+   * `running`, `completed`, `skipped`, `failed`, `timed_out`, `cancelled`, `interrupted` or
+   * `unknown`.
    */
   status: string;
   /** Which attempt. */

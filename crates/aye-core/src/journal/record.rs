@@ -119,6 +119,11 @@ impl StepRecord {
         if self.queued { "queued" } else { self.status.word() }
     }
 
+    /// Whether it went wrong: not if its exit code leads elsewhere.
+    pub fn is_failed(&self) -> bool {
+        matches!(self.status, StepStatus::Failed | StepStatus::TimedOut) && self.leads_to.is_none()
+    }
+
     /// Whether what it is given was last changed by an assistant.
     pub fn is_written_by_assistant(&self) -> bool {
         self.changes.last().is_some_and(|change| change.relayed)

@@ -15,7 +15,7 @@ use super::run_views::{ListedRun, Overview};
 pub enum RunStanding {
     /// A process drives it.
     Running,
-    /// It waits for the name of its `concurrency`, which another run has.
+    /// It waits for the name of its `concurrency`, which another run has, or for a slot.
     Queued,
     /// Someone is asked, in it or inside it.
     Waiting,
@@ -60,7 +60,8 @@ impl RunStanding {
 
     /// The same from the fold of a run's events.
     pub fn of_state(state: &State, driven: bool, waiting: u32) -> Self {
-        Self::of(state.status(), driven, waiting.max(state.is_asking().into()))
+        let standing = Self::of(state.status(), driven, waiting.max(state.is_asking().into()));
+        standing.or_queued(state.waits_for_name().is_some() || state.is_queued())
     }
 
     /// The same as far as a run's own events tell: whether a process drives it is not looked at.
@@ -68,9 +69,9 @@ impl RunStanding {
         Self::of_state(state, true, 0)
     }
 
-    /// The same for a run that waits for a name, where it does.
+    /// The same for a run that waits for a name or a slot, where it does.
     #[must_use]
-    pub fn or_queued(self, waits: bool) -> Self {
+    fn or_queued(self, waits: bool) -> Self {
         if waits && self == Self::Running { Self::Queued } else { self }
     }
 
@@ -116,7 +117,7 @@ impl ListedRun {
     /// Where it stands.
     pub fn standing(&self) -> RunStanding {
         let standing = RunStanding::of(self.row.status, self.driven, self.row.waiting);
-        standing.or_queued(self.row.waits_for_name().is_some())
+        standing.or_queued(self.row.waits_for_name().is_some() || self.queued)
     }
 }
 
@@ -124,8 +125,7 @@ impl Overview {
     /// Where it stands.
     pub fn standing(&self) -> RunStanding {
         let waiting = u32::try_from(self.waiting).unwrap_or(u32::MAX);
-        let standing = RunStanding::of(self.row.status, self.driven, waiting);
-        standing.or_queued(self.row.waits_for_name().is_some())
+        RunStanding::of_state(&self.state, self.driven, waiting)
     }
 }
 

@@ -16,6 +16,8 @@ pub struct ListedRun {
     pub row: RunRow,
     /// Whether a process drives it.
     pub driven: bool,
+    /// Whether its step waits for a slot.
+    pub queued: bool,
 }
 
 /// A question that nobody has answered.
@@ -100,11 +102,15 @@ impl Runtime {
 /// A run with what its row does not have.
 pub(super) fn listed(store: &dyn Store, mut row: RunRow) -> Result<ListedRun, Error> {
     if row.status.is_ended() {
-        return Ok(ListedRun { row, driven: false });
+        return Ok(ListedRun { row, driven: false, queued: false });
     }
     // Who is asked inside it is waited for all the same.
     row.waiting = store.waiting_within(&row.id)?;
-    Ok(ListedRun { driven: store.is_driven(&row.id)?, row })
+    let driven = store.is_driven(&row.id)?;
+    // A slot is only ever taken by another item of the same run: a run that is inside none has
+    // its own. So a list reads no journals.
+    let queued = driven && row.parent.is_some() && state_of(store, &row.id)?.is_queued();
+    Ok(ListedRun { row, driven, queued })
 }
 
 /// The state of a run: the fold of its events.

@@ -34,9 +34,11 @@ pub struct SkillStats {
     pub skill: String,
     /// Its runs, the oldest first.
     pub runs: Vec<RunFigures>,
-    /// How long runs took that have ended, waiting included.
+    /// How long runs took that have ended: with the time in which someone was asked, without
+    /// the time in which another run held their name.
     pub duration_ms: Spread,
-    /// How long runs waited for answers, of those that asked something.
+    /// How long runs waited for answers and for the name of their `concurrency`, of those that
+    /// waited.
     pub waiting_ms: Spread,
     /// Its steps, in the order in which they first came.
     pub steps: Vec<StepFigures>,
@@ -53,9 +55,11 @@ pub struct RunFigures {
     pub started: Timestamp,
     /// Where it stands.
     pub status: &'static str,
-    /// How long it took; nothing while it has not ended.
+    /// How long it took once it had the name of its `concurrency`; nothing while it has not
+    /// ended.
     pub duration_ms: Option<u64>,
-    /// How long its questions waited, those inside it included.
+    /// How long it waited for that name, and its questions for answers, those inside it
+    /// included.
     pub waiting_ms: u64,
     /// The step that it failed at.
     pub failed_step: Option<String>,
@@ -191,6 +195,7 @@ impl Collected {
     fn add<'a>(&mut self, row: &RunRow, events: impl Iterator<Item = &'a Event>) {
         let mut open: IndexMap<&QuestionId, (&str, Timestamp)> = IndexMap::new();
         let (mut waiting, mut failed_step) = (0, None);
+        let (mut queued, mut queued_since) = (0, None);
         // A question has figures of its own.
         let mut asking: Vec<&str> = Vec::new();
         for event in events {
@@ -199,6 +204,18 @@ impl Collected {
                 EventKind::SkillStarted(started) if own => {
                     let steps = started.step_list.iter().filter(|step| is_question(&step.kind));
                     asking = steps.map(|step| step.name.as_str()).collect();
+                }
+                EventKind::ConcurrencyWaiting { .. } if own => {
+                    queued_since.get_or_insert(event.at);
+                }
+                // A run that ends before it has the name has waited all the same.
+                EventKind::ConcurrencyAcquired { .. }
+                | EventKind::SkillPaused { .. }
+                | EventKind::SkillFailed { .. }
+                | EventKind::SkillCancelled { .. }
+                    if own =>
+                {
+                    queued += queued_since.take().map_or(0, |since| ms_between(since, event.at));
                 }
                 EventKind::StepCompleted(done) if own && !asking.contains(&done.step.as_str()) => {
                     self.step(&done.step, false, took(done.process.as_ref(), done.duration_ms));
@@ -238,8 +255,8 @@ impl Collected {
             run: row.id.clone(),
             started: row.started,
             status: row.status.word(),
-            duration_ms: row.ended.map(|ended| ms_between(row.started, ended)),
-            waiting_ms: waiting,
+            duration_ms: row.ended.map(|end| ms_between(row.started, end).saturating_sub(queued)),
+            waiting_ms: waiting + queued,
             failed_step: failed_step.filter(|_| row.status == RunStatus::Failed),
         });
     }

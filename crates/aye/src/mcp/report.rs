@@ -169,9 +169,11 @@ fn message(look: &Overview) -> String {
     let said = budget::text(said.unwrap_or_default(), 3 * budget::VALUE);
     match standing(look) {
         Standing::Queued => {
-            let (name, holder) = look.row.waits_for_name().unzip();
-            let holder = holder.map(ToString::to_string).unwrap_or_default();
-            let name = budget::line(name.unwrap_or_default(), budget::VALUE);
+            let Some((name, holder)) = look.row.waits_for_name() else {
+                let step = look.row.step.as_deref().unwrap_or("its first step");
+                return format!("`{step}` waits until another step of the run has ended");
+            };
+            let name = budget::line(name, budget::VALUE);
             format!(
                 "the run waits for run {holder}: one run at a time holds the name `{name}`; a \
                  person can end that run with `aye cancel {holder}`"

@@ -131,8 +131,9 @@ pub(super) struct StepView {
     pub(super) kind: Option<String>,
     /// What the file says about it.
     pub(super) description: Option<String>,
-    /// `pending` until it is reached; then `waiting`, `running`, `completed`, `skipped`,
-    /// `failed`, `timed_out`, `cancelled`, `interrupted` or `unknown`.
+    /// `pending` until it is reached; then `waiting`, `queued` (it waits for a slot),
+    /// `running`, `completed`, `skipped`, `failed`, `timed_out`, `cancelled`, `interrupted` or
+    /// `unknown`.
     pub(super) status: String,
     /// Which attempt.
     pub(super) attempt: u32,
@@ -210,7 +211,10 @@ fn step_view(
     description: Option<String>,
     record: Option<&StepRecord>,
 ) -> StepView {
-    let status = record.map(|record| serde_json::to_value(record.status).unwrap_or_default());
+    let status = record.map(|record| match record.queued {
+        true => record.standing().into(),
+        false => serde_json::to_value(record.status).unwrap_or_default(),
+    });
     let status = status.as_ref().and_then(Value::as_str).unwrap_or("pending").to_owned();
     StepView {
         name: name.to_owned(),

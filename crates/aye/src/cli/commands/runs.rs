@@ -136,7 +136,7 @@ pub(super) fn print_as_listed(row: &RunRow, context: &Context) -> Result<(), Err
 }
 
 fn listed(run: &ListedRun, now: Timestamp) -> Listed<'_> {
-    let ListedRun { row, driven } = run;
+    let ListedRun { row, driven, .. } = run;
     // The same as in `aye show`: up to now while someone drives it.
     let so_far = if *driven { now } else { row.updated };
     let until = row.ended.unwrap_or(so_far);

@@ -60,8 +60,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<u8, Error> {
     if context.json {
         let mut value = as_json(&history, driven.then(|| context.now()));
         value["driven"] = driven.into();
-        let standing = RunStanding::of_state(&history.state, driven, waiting);
-        value["status"] = json!(standing.or_queued(history.state.waits_for_name().is_some()));
+        value["status"] = json!(RunStanding::of_state(&history.state, driven, waiting));
         let messages: Vec<Value> = messages.iter().map(message_json).collect();
         if !messages.is_empty() {
             value["messages"] = messages.into();

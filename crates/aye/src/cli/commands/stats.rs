@@ -91,7 +91,7 @@ fn view(stats: &SkillStats, columns: Option<usize>, paint: Paint) -> String {
     };
     let line = paint.text(Tone::Mark, &sparkline(&durations, paint));
     row("duration", &line, &spread_words(stats.duration_ms));
-    if !stats.questions.is_empty() {
+    if !stats.questions.is_empty() || stats.waiting_ms.max.is_some() {
         let waits: Vec<Option<u64>> = shown.iter().map(|run| Some(run.waiting_ms)).collect();
         let line = paint.text(Tone::Mark, &sparkline(&waits, paint));
         row("waiting", &line, &spread_words(stats.waiting_ms));

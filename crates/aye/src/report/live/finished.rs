@@ -150,11 +150,25 @@ impl<W: Write> LiveReport<'_, W> {
         let why = state.end_message.as_deref().unwrap_or_default();
         let is_skipped = |step: &&StepRecord| step.status == StepStatus::Skipped;
         let skipped = state.steps.values().filter(is_skipped).count();
+        let failed = state.steps.values().filter(|step| step.is_failed()).count();
+        // The row of its only step is the row of the item.
+        if failed > 0 && lane.done <= 1 && lane.failure_shown {
+            return Vec::new();
+        }
         let (mark, text) = match lane.done {
             _ if !well => {
                 let cancelled = matches!(event.kind, EventKind::SkillCancelled { .. });
                 let status = if cancelled { StepStatus::Cancelled } else { StepStatus::Failed };
                 (signs::of_step(status), escape_control_line(why))
+            }
+            // It continued after a failure: that is not the same as going well.
+            steps if failed > 0 => {
+                let done = plural(steps.saturating_sub(skipped + failed), "step");
+                let skipped = match skipped {
+                    0 => String::new(),
+                    _ => format!(", {skipped} skipped"),
+                };
+                (signs::of_step(StepStatus::Failed), format!("{done}, {failed} failed{skipped}"))
             }
             // A step that was skipped is not done: the row says so.
             steps if skipped > 0 => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::harness::Place;
+use super::harness::{Place, until};
 
 const SKILL: &str = "\
 name: s
@@ -136,4 +136,39 @@ fn a_file_stands_for_its_skill() {
     }
     let missing = place.aye(&["stats", "t.yaml"]);
     assert_eq!(missing.code, 3, "{}", missing.all());
+}
+
+/// The first run holds the name until the second has waited for it; the second waits for
+/// nothing else.
+#[test]
+fn time_in_the_queue_of_a_name_is_waiting_and_not_duration() {
+    let place = Place::new();
+    let wait = "until [ -e go ]; do sleep 0.02; done";
+    let skill = format!(
+        "name: s\nconcurrency: one\nsteps:\n  - {{ name: work, shell: 'touch began; {wait}' }}\n"
+    );
+    place.write("s.yaml", &skill);
+    let first = place.start_until(&["run", "s.yaml"], "began");
+    let queued = || place.aye(&["runs", "--json", "--status", "queued"]).ok().json()[0].clone();
+    let second = place.start(&["run", "s.yaml"]);
+    until("it has queued for a second", || queued()["duration_ms"].as_u64() > Some(1000));
+    place.write("go", "");
+    place.finish(first).ok();
+    place.finish(second).ok();
+    let stats = place.aye(&["stats", "s", "--json"]).ok().json();
+    let of = |at: usize, key: &str| stats["runs"][at][key].as_u64().unwrap();
+    let run = stats["runs"][1]["run"].as_str().unwrap();
+    let shown = place.aye(&["show", run, "--json"]).ok().json();
+    let total = shown["duration_ms"].as_u64().unwrap();
+    let events = shown["events"].as_array().unwrap();
+    let acquired = events.iter().find(|it| it["type"] == "concurrency_acquired").unwrap();
+    let waited = acquired["waited_ms"].as_u64().unwrap();
+    assert!(waited > 900, "{acquired}");
+    let [took, waiting] = ["duration_ms", "waiting_ms"].map(|key| of(1, key));
+    assert!(waiting.abs_diff(waited) <= 2, "{stats} {acquired}");
+    assert!((took + waiting).abs_diff(total) <= 2, "{stats} {total}");
+    assert_eq!(of(0, "waiting_ms"), 0);
+    assert_eq!(stats["waiting_ms"]["max"], waiting);
+    let shown = place.aye(&["stats", "s"]).ok().stdout;
+    assert!(shown.lines().any(|line| line.starts_with("waiting ")), "{shown}");
 }

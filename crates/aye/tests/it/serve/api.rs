@@ -537,3 +537,43 @@ fn a_run_that_waits_for_a_name_says_for_which_run() {
     server.write("go", "");
     server.until_status(&second, "completed");
 }
+
+/// Two items and one slot: each continues when the file `go` is there.
+const TWO_ITEMS: &str = "
+steps:
+  - name: each
+    foreach: [a, b]
+    parallel: 2
+    shell: 'touch began; until [ -e go ]; do sleep 0.02; done'
+";
+
+#[test]
+fn an_item_that_waits_for_a_slot_is_queued_and_so_is_its_step() {
+    let place = Place::new();
+    place.write("aye.toml", "[run]\nmax_processes = 1\n");
+    place.write("skills/two.yaml", &format!("name: two\n{TWO_ITEMS}"));
+    place.aye(&["trust", "--yes"]).ok();
+    let server = Served::at(place);
+    let run = server.start_skill("two");
+    until("an item runs", || server.work().join("began").exists());
+    let told = |run: &str| server.get(&format!("/api/v1/runs/{run}")).ok();
+    let items = || told(&run)["steps"][0]["runs"].as_array().cloned().unwrap_or_default();
+    until("both items are there", || items().len() == 2);
+    let items: Vec<String> = items().iter().map(|it| it.as_str().unwrap().to_owned()).collect();
+    server.until_status(&items[1], "queued");
+    let steps = |item: &str| {
+        let told = told(item);
+        (told["status"].clone(), told["steps"][0]["status"].clone())
+    };
+    assert_eq!(steps(&items[0]), (json!("running"), json!("running")));
+    assert_eq!(steps(&items[1]), (json!("queued"), json!("queued")));
+    assert_eq!(told(&run)["status"], "running");
+    let shown = server.aye(&["show", &run, "--json"]).ok().json();
+    let inside = |at: usize| shown["runs"][at]["status"].clone();
+    assert_eq!((inside(0), inside(1)), (json!("running"), json!("queued")));
+    let shown = server.aye(&["show", &run]).ok().stdout;
+    assert!(shown.contains("each[b]  queued, "), "{shown}");
+    server.write("go", "");
+    server.until_status(&run, "completed");
+    assert_eq!(steps(&items[1]), (json!("completed"), json!("completed")));
+}

@@ -273,3 +273,27 @@ steps:
       done
     ");
 }
+
+/// With `on_error: continue` the list goes on, and its row has the sign of the failure.
+#[test]
+fn an_item_that_failed_has_no_tick_where_the_list_continues() {
+    let args = ["run", "s.yaml", "--no-input"];
+    let skill = ITEMS
+        .replace("parallel: 3", "parallel: 1")
+        .replace("sh h {{ item }}'", "sh h {{ item }}', on_error: continue");
+    let pane = panes(&[("s.yaml", &skill), HEALTH, ("go", "")], &args, |pane| {
+        pane.ends(0);
+    });
+    let count = |row: &str| pane.matches(row).count();
+    assert_eq!(count("✗ web-2 › health  exit code 22"), 3, "{pane}");
+    assert_eq!(count("✗ web-2  1 step, 1 failed"), 3, "{pane}");
+    assert_eq!((count("✓ web-2"), count("✓ web-3  2 steps")), (0, 3), "{pane}");
+    // An item of one step has one row.
+    let skill = "name: s\nsteps:\n- name: each\n  foreach: [web-1, web-2]\n  on_error: continue\n  shell: sh h {{ item }}\n";
+    let pane = panes(&[("s.yaml", skill), HEALTH], &args, |pane| {
+        pane.ends(0);
+    });
+    let count = |row: &str| pane.matches(row).count();
+    assert_eq!((count("✗ web-2  exit code 22"), count("✗ web-2"), count("✓ web-2")), (3, 3, 0));
+    assert_eq!(count("✓ web-1"), 3, "{pane}");
+}
