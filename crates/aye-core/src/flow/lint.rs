@@ -8,6 +8,7 @@ mod concurrency;
 mod hidden;
 mod names;
 
+pub use arguments::SECRET_IN_ARGUMENTS;
 pub(super) use names::asks_first;
 
 use std::collections::{BTreeMap, BTreeSet};

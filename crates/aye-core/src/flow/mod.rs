@@ -19,15 +19,17 @@ mod locate;
 mod outside;
 mod reading;
 mod route;
+mod secret_values;
 mod texts;
 
 pub use analyze::{Concern, Inside, analyze, decline_fails};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
 pub use left_out::LeftOut;
-pub use lint::{UNKNOWN_NAME, lint};
+pub use lint::{SECRET_IN_ARGUMENTS, UNKNOWN_NAME, lint};
 pub use outside::OutsideReads;
 pub use reading::{question_names, step_names};
 pub(crate) use reading::{reads, reads_outcome};
 pub use route::Route;
+pub use secret_values::{GivenSecret, SecretArgument, SecretUses};
 pub(crate) use texts::{constant_text, failing_text};
 pub use texts::{each_string, results_of};

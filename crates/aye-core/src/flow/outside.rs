@@ -131,7 +131,11 @@ impl Flow {
 }
 
 /// What stands behind each place where this word stands by itself.
-fn words<'a>(text: &'a str, name: &'a str, after_dot: bool) -> impl Iterator<Item = &'a str> {
+pub(super) fn words<'a>(
+    text: &'a str,
+    name: &'a str,
+    after_dot: bool,
+) -> impl Iterator<Item = &'a str> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).filter_map(move |(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
@@ -141,7 +145,7 @@ fn words<'a>(text: &'a str, name: &'a str, after_dot: bool) -> impl Iterator<Ite
 }
 
 /// `.NAME`, not called; `None` for anything else.
-fn attribute(after: &str) -> Option<String> {
+pub(super) fn attribute(after: &str) -> Option<String> {
     let rest = after.strip_prefix('.')?;
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let (name, rest) = rest.split_at(end);
@@ -150,7 +154,7 @@ fn attribute(after: &str) -> Option<String> {
 }
 
 /// `['NAME']` or `.get('NAME'`.
-fn key(after: &str) -> Option<String> {
+pub(super) fn key(after: &str) -> Option<String> {
     match after.trim_start().strip_prefix(".get") {
         Some(rest) => literal(rest, '('),
         None => literal(after, '['),

@@ -12,7 +12,7 @@ use super::texts::{Kind, each_in_ask, each_string, each_text};
 
 /// What gives every name there is at once, in blocks and in expressions.
 /// `steps` does not: what is known of a step has no result in it.
-const EVERY_NAME: [&str; 4] = ["dir", "globals", "locals", "vars"];
+pub(super) const EVERY_NAME: [&str; 4] = ["dir", "globals", "locals", "vars"];
 
 impl Flow {
     /// Whether anything in this flow can read a result of this name: any step,
@@ -94,7 +94,7 @@ fn between_braces(template: &str) -> &str {
 
 /// Whether a name stands in a text by itself; behind a dot it is the key of
 /// something else, such as `steps.NAME`.
-fn is_word_of(text: &str, name: &str) -> bool {
+pub(super) fn is_word_of(text: &str, name: &str) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);

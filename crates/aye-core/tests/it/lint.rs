@@ -300,6 +300,85 @@ fn a_secret_in_the_arguments_of_a_program_is_warned_about() {
 }
 
 #[test]
+fn a_secret_is_found_in_arguments_however_it_is_written() {
+    let said_of = |steps: &str| {
+        let all = said(&format!(
+            "name: demo\ninputs: [{{ name: token, type: secret }}, {{ name: plain }}]\nsteps:\n{steps}"
+        ));
+        let warned = all.iter().filter_map(|one| one.strip_prefix("warning secret-in-arguments: "));
+        warned.map(|one| one.split(" | ").next().unwrap_or(one).to_owned()).collect::<Vec<_>>()
+    };
+    let curl = |argument: &str| {
+        said_of(&format!("  - {{ name: a, command: curl, args: [{argument}] }}\n"))
+    };
+    for written in [
+        "'{{ inputs.token | safe }}'",
+        "'{{ (inputs.token | upper) ~ inputs.plain }}'",
+        "'{{ inputs.token.strip() }}'",
+        "'{{ inputs.token[:4] }}'",
+        "\"{{ inputs['token'] }}\"",
+        "\"{{ inputs.get('token') }}\"",
+        "\"{{ inputs.get('token', '') | trim }}\"",
+        "'{{ inputs[inputs.plain] }}'",
+        "'{{ inputs | tojson }}'",
+        "'{% set t = inputs.token %}{{ t }}'",
+        "'{{ inputs.token if inputs.plain else inputs.plain }}'",
+    ] {
+        assert_eq!(
+            curl(written),
+            ["the secret `inputs.token` is an argument of `curl`"],
+            "{written}"
+        );
+    }
+    for fine in [
+        "\"{{ inputs['plain'] }}\"",
+        "\"{{ inputs.get('plain') }}\"",
+        "inputs.token",
+        "'{{ plain.token }}'",
+    ] {
+        assert_eq!(curl(fine), [""; 0], "{fine}");
+    }
+    // A result that was made from the secret.
+    let made = ["`made` is made from the secret `inputs.token` and is an argument of `curl`"];
+    for code in [
+        "'result = inputs.token[::-1]'",
+        "\"x = inputs['token']\\nresult = x\"",
+        "'result = dict(inputs)'",
+    ] {
+        let steps = format!(
+            "  - {{ name: b, compute: {code}, output: made }}\n  \
+             - {{ name: c, command: curl, args: ['{{{{ made }}}}'] }}\n"
+        );
+        assert_eq!(said_of(&steps), made, "{code}");
+        let twice = format!(
+            "  - {{ name: b, compute: {code}, output: first }}\n  \
+             - {{ name: c, compute: 'result = first.upper()', output: made }}\n  \
+             - {{ name: d, command: curl, args: ['{{{{ made.x }}}}'] }}\n"
+        );
+        assert_eq!(said_of(&twice), made, "{code}");
+        let fine = steps.replace("args: [", "stdin: ").replace("'] }", "' }");
+        assert_eq!(said_of(&fine), [""; 0], "{fine}");
+    }
+    let plain = "  - { name: b, compute: 'result = inputs.plain' }\n  \
+                 - { name: c, command: curl, args: ['{{ b }}'] }\n";
+    assert_eq!(said_of(plain), [""; 0]);
+    // The items of a loop, what is inside of it, and its result.
+    let each = "  - name: each\n    foreach: ['{{ inputs.token }}', b]\n    as: part\n    steps:\n      \
+                - { name: in, compute: 'result = part' }\n      \
+                - { name: x, command: curl, args: ['{{ in }}', '{{ part }}'] }\n";
+    assert_eq!(
+        said_of(each),
+        ["in", "part"].map(|name| format!(
+            "`{name}` is made from the secret `inputs.token` and is an argument of `curl`"
+        ))
+    );
+    // Repairs and guards start programs too.
+    let healed = "  - { name: a, command: curl }\nheal:\n  - name: h\n    match: { error: x }\n    \
+                  repair: { command: login, args: ['{{ inputs.token }}'] }\n";
+    assert_eq!(said_of(healed), ["the secret `inputs.token` is an argument of `login`"]);
+}
+
+#[test]
 fn the_name_of_concurrency_is_known_before_the_first_step_and_no_secret() {
     let one = |name: &str| {
         said(&format!(

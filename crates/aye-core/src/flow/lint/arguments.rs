@@ -1,14 +1,14 @@
 //! Secrets in the arguments of programs, where every account can read them.
 
-use std::collections::BTreeSet;
-
 use crate::diagnostic::Diagnostic;
-use crate::skill::{Action, InputType, Step};
-use crate::text::{self, Expressions};
+use crate::skill::InputType;
+use crate::text::Expressions;
 
 use super::super::graph::Flow;
 use super::super::locate;
-use super::all_steps;
+
+/// The code of a secret that becomes an argument of a program.
+pub const SECRET_IN_ARGUMENTS: &str = "secret-in-arguments";
 
 /// The inputs that are secrets, as templates name them.
 pub(super) fn secret_inputs(flow: &Flow) -> impl Iterator<Item = String> {
@@ -22,34 +22,23 @@ pub(super) fn secrets_in_arguments(
     source: &str,
     expressions: Option<&dyn Expressions>,
 ) -> Vec<Diagnostic> {
-    let steps = all_steps(flow);
-    let inputs = secret_inputs(flow);
-    let asks = |step: &&&Step| matches!(&step.action, Action::Ask(ask) if ask.secret);
-    let answers = steps.iter().filter(asks);
-    let answers = answers.map(|step| step.output.as_ref().unwrap_or(&step.name).value.clone());
-    let secrets: BTreeSet<String> = inputs.chain(answers).collect();
-    if secrets.is_empty() {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for step in steps {
-        let Action::Command { program, args } = &step.action else { continue };
-        for argument in args {
-            let used = text::names_in_with(argument, expressions).unwrap_or_default();
-            let Some(name) = used.into_iter().find(|name| secrets.contains(name)) else { continue };
-            let message = format!("the secret `{name}` is an argument of `{}`", program.value);
-            found.push(
-                Diagnostic::warning("secret-in-arguments", message)
-                    .label(
-                        locate::name_in(source, argument.span, &name),
-                        "every account of the machine can read it while the program runs",
-                    )
-                    .hint(format!(
-                        "let the program read it: `stdin: '{{{{ {name} }}}}'`, or `env:` with a \
-                         variable that it knows"
-                    )),
-            );
-        }
-    }
-    found
+    let found = flow.secret_uses(None, expressions).arguments.into_iter().map(|argument| {
+        let (name, secret, program) = (argument.name, argument.secret, argument.program);
+        let message = match name == secret {
+            true => format!("the secret `{name}` is an argument of `{program}`"),
+            false => format!(
+                "`{name}` is made from the secret `{secret}` and is an argument of `{program}`"
+            ),
+        };
+        Diagnostic::warning(SECRET_IN_ARGUMENTS, message)
+            .label(
+                locate::name_in(source, argument.span, &name),
+                "every account of the machine can read it while the program runs",
+            )
+            .hint(format!(
+                "let the program read it: `stdin: '{{{{ {name} }}}}'`, or `env:` with a variable \
+                 that it knows"
+            ))
+    });
+    found.collect()
 }
