@@ -1,11 +1,23 @@
 //! The block of lines on the terminal: paints what differs, erases it all.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Lines are cut at the edge of the window, and no longer. A multiplexer may
 /// make the window narrower long before it says so: a line that it breaks would
 /// move all that follows, and a row of the block would stay behind.
 const WRAP: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
+
+/// Terminals that know these show all that is between them at once.
+const SYNC: [&str; 2] = ["\u{1b}[?2026h", "\u{1b}[?2026l"];
+
+/// The same text, which is never seen half painted.
+pub fn at_once(text: &str) -> Cow<'_, str> {
+    match text.contains('\u{1b}') {
+        true => [SYNC[0], text, SYNC[1]].concat().into(),
+        false => text.into(),
+    }
+}
 
 /// A line ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use aye_core::id::QuestionId;
 use jiff::Timestamp;
 
 use crate::paint::Paint;
-use crate::screen::{Painted, Screen};
+use crate::screen::{Painted, Screen, at_once};
 use aye_runtime::advisor::Advising;
 use aye_runtime::clock::Clock;
 use aye_runtime::prompter::AskedQuestion;
@@ -258,7 +258,7 @@ impl Framed {
         lines.extend(body);
         self.screen.show(lines, cursor, &mut out);
         self.head = Some(((columns, rows), head));
-        if out.is_empty() { Ok(()) } else { self.tty.write(&out) }
+        if out.is_empty() { Ok(()) } else { self.tty.write(&at_once(&out)) }
     }
 
     pub(super) fn refused(&mut self, why: &str) {
@@ -272,7 +272,7 @@ impl Framed {
         self.screen.erase(&mut out);
         if !out.is_empty() && self.tty.is_foreground() {
             // A terminal that has gone away has nothing to erase.
-            let _ = self.tty.write(&out);
+            let _ = self.tty.write(&at_once(&out));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use crate::screen::{Painted, Screen};
+use crate::screen::{Painted, Screen, at_once};
 
 use super::key::{Decoder, Key};
 use super::poll::poll;
@@ -118,7 +118,9 @@ impl InboxView {
         if out.is_empty() {
             return Ok(());
         }
-        self.tty.write(&out).map_err(|error| format!("the terminal cannot be written to: {error}"))
+        self.tty
+            .write(&at_once(&out))
+            .map_err(|error| format!("the terminal cannot be written to: {error}"))
     }
 
     /// This process is about to be stopped: gives the terminal back.
@@ -143,7 +145,7 @@ impl InboxView {
         self.screen.erase(&mut out);
         if !out.is_empty() && self.tty.is_foreground() {
             // A terminal that has gone away has nothing to erase.
-            let _ = self.tty.write(&out);
+            let _ = self.tty.write(&at_once(&out));
         }
     }
 }

@@ -28,7 +28,7 @@ use aye_runtime::report::{RunningAction, Tick};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::paint::{Glyph, Paint, Tone};
-use crate::screen::{Painted, Screen};
+use crate::screen::{Painted, Screen, at_once};
 use crate::term;
 
 use super::asked::AskedQuestions;
@@ -48,8 +48,6 @@ use row::{Layout, Row, painted};
 const INDENT: usize = 4;
 /// The plan is not older than this while steps begin.
 const LATE: SignedDuration = SignedDuration::from_millis(100);
-/// Terminals that know these show all that is between them at once.
-const SYNC: [&str; 2] = ["\u{1b}[?2026h", "\u{1b}[?2026l"];
 
 /// Paints everything through one writer, so that nothing overlaps.
 pub struct LiveReport<'a, W: Write> {
@@ -176,13 +174,8 @@ impl<'a, W: Write> LiveReport<'a, W> {
         if text.is_empty() {
             return;
         }
-        let text = if text.contains('\u{1b}') {
-            [SYNC[0], text, SYNC[1]].concat()
-        } else {
-            text.to_owned()
-        };
         // A terminal that has gone away must not stop the run.
-        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        let _ = self.out.write_all(at_once(text).as_bytes()).and_then(|()| self.out.flush());
     }
 
     fn erase(&mut self) {

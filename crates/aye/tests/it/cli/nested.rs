@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::harness::{Place, until};
+use super::harness::{AYE, Place, until};
 
 const LOOP: &str = "
 name: loop
@@ -41,9 +41,22 @@ fn every_item_has_a_record_of_its_own_and_the_results_come_in_order() {
 #[test]
 fn while_a_failed_item_is_asked_about_no_other_starts() {
     let place = Place::new();
+    // The second item ends when the first is asked about: before that, the third may start.
     let skill = |more: &str| {
         format!(
-            "name: roll\nsteps:\n  - name: each\n    foreach: [1, 2, 3, 4]\n    parallel: 2\n{more}    steps:\n      - name: go\n        shell: echo {{{{ item }}}} >> lines.txt; test {{{{ item }}}} != 1\n        on_error: ask\n"
+            "name: roll
+steps:
+  - name: each
+    foreach: [1, 2, 3, 4]
+    parallel: 2
+{more}    steps:
+      - name: go
+        shell: |
+          echo {{{{ item }}}} >> lines.txt
+          while [ {{{{ item }}}} = 2 ] && [ \"$('{AYE}' inbox --json)\" = '[]' ]; do sleep 0.02; done
+          test {{{{ item }}}} != 1
+        on_error: ask
+"
         )
     };
     let lines = |place: &Place| {

@@ -141,7 +141,8 @@ impl Terminal {
     #[track_caller]
     pub(super) fn wait(&mut self, what: &str, done: impl Fn(&Vt) -> bool) -> &mut Self {
         let give_up = Instant::now() + PATIENCE;
-        while !done(&self.vt) {
+        // A picture is looked at when it is whole.
+        while self.vt.drawing || !done(&self.vt) {
             assert!(Instant::now() < give_up, "waited for {what} in:\n{}", self.vt.all());
             if !self.read(Duration::from_millis(200)) && self.child.try_wait().unwrap().is_some() {
                 assert!(done(&self.vt), "ended before {what}:\n{}", self.vt.all());

@@ -19,6 +19,8 @@ pub(super) struct Vt {
     pending: Vec<u8>,
     /// Bracketed paste is on.
     pub(super) paste: bool,
+    /// What comes is part of a picture that is not to be looked at yet.
+    pub(super) drawing: bool,
     /// The titles that the window was given.
     pub(super) titles: Vec<String>,
 }
@@ -35,6 +37,7 @@ impl Vt {
             above: Vec::new(),
             pending: Vec::new(),
             paste: false,
+            drawing: false,
             titles: Vec::new(),
         }
     }
@@ -140,6 +143,7 @@ impl Vt {
             b'm' => {}
             b'h' if parameters == "?2004" => self.paste = true,
             b'l' if parameters == "?2004" => self.paste = false,
+            b'h' | b'l' if parameters == "?2026" => self.drawing = last == b'h',
             b'h' | b'l' => {}
             // Titles are put on a stack and taken from it.
             b't' if matches!(parameters.as_str(), "22;2" | "23;2") => {}
