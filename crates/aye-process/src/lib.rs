@@ -57,5 +57,5 @@ pub use system::group;
 pub use system::peer::peer_uid;
 pub use system::priority::only_when_idle;
 pub use system::signal_name::{signal_name, signal_words};
-pub use tree::ancestry::{Ancestry, ancestors, is_visible, own_namespace, own_user_map};
+pub use tree::ancestry::{Ancestry, OwnNamespaces, ancestors, is_visible, own_namespaces};
 pub use tree::{slots, survivors};

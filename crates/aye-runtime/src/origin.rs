@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use aye_core::id::RunId;
 use aye_core::question::{Namespaces, Origin};
-use aye_process::{Ancestry, is_visible, own_namespace, own_user_map};
+use aye_process::{Ancestry, OwnNamespaces, is_visible, own_namespaces};
 
 use crate::error::Error;
 use crate::store::{Held, StoreError};
@@ -12,10 +12,13 @@ use crate::store::{Held, StoreError};
 /// The namespaces of this process; nothing where there are none, or `/proc`
 /// is not to be relied on.
 pub fn namespaces() -> Option<Namespaces> {
-    // A start asks several times, and Aye stays in the ones that it was started in.
-    static OWN: OnceLock<Option<Namespaces>> = OnceLock::new();
-    let look = || Some(Namespaces { user: own_namespace("user")?, pid: own_namespace("pid")? });
-    *OWN.get_or_init(look)
+    own().map(|own| Namespaces { user: own.user, pid: own.pid })
+}
+
+/// Aye stays in the namespaces that it was started in, and a start asks several times.
+fn own() -> Option<&'static OwnNamespaces> {
+    static OWN: OnceLock<Option<OwnNamespaces>> = OnceLock::new();
+    OWN.get_or_init(own_namespaces).as_ref()
 }
 
 /// Refuses to take this process for a person: what a run started cannot agree
@@ -88,8 +91,7 @@ pub fn origin(held: impl FnOnce() -> Result<Vec<Held>, StoreError>) -> Box<Origi
 /// machine can make longer mappings, and those hold inside.
 pub fn real_user() -> u32 {
     let here = rustix::process::getuid().as_raw();
-    let map = own_user_map().unwrap_or_default();
-    outside(here, &map).unwrap_or(here)
+    own().and_then(|own| outside(here, &own.user_map)).unwrap_or(here)
 }
 
 fn outside(here: u32, map: &str) -> Option<u32> {

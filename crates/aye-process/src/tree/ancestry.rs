@@ -17,14 +17,25 @@ pub enum Ancestry {
     Unknown,
 }
 
+/// The namespaces that this process is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnNamespaces {
+    /// The kernel's number of the user namespace.
+    pub user: u64,
+    /// That of the process namespace.
+    pub pid: u64,
+    /// How the accounts of the user namespace are numbered outside.
+    pub user_map: String,
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processes;
 #[cfg(target_os = "linux")]
-pub use linux::{ancestors, is_visible, own_namespace, own_user_map};
+pub use linux::{ancestors, is_visible, own_namespaces};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::Ancestry;
+    use super::{Ancestry, OwnNamespaces};
     use crate::guard;
     use crate::system::procfs::Stat;
     use crate::tree::process_table::ProcessTable;
@@ -102,13 +113,18 @@ mod linux {
         std::iter::successors(parent(&own), parent).take(LONGEST).collect()
     }
 
-    /// The kernel's number of a namespace of this process, `user` or `pid`.
+    /// The namespaces of this process; nothing where `/proc` is not to be relied on.
     #[must_use]
-    pub fn own_namespace(kind: &str) -> Option<u64> {
-        // `user:[4026531837]`
-        let link = ProcessTable::open()?.link(&format!("self/ns/{kind}"))?;
-        let number = link.strip_prefix(kind)?.strip_prefix(":[")?;
-        number.strip_suffix(']')?.parse().ok()
+    pub fn own_namespaces() -> Option<OwnNamespaces> {
+        let processes = ProcessTable::open()?;
+        let number = |kind: &str| {
+            // `user:[4026531837]`
+            let link = processes.link(&format!("self/ns/{kind}"))?;
+            let number = link.strip_prefix(kind)?.strip_prefix(":[")?;
+            number.strip_suffix(']')?.parse().ok()
+        };
+        let user_map = String::from_utf8(processes.text("self/uid_map")?).ok()?;
+        Some(OwnNamespaces { user: number("user")?, pid: number("pid")?, user_map })
     }
 
     /// Whether this process sees one with this number; nothing where `/proc` is
@@ -116,12 +132,6 @@ mod linux {
     #[must_use]
     pub fn is_visible(pid: i32) -> Option<bool> {
         Some(ProcessTable::open()?.stat(pid).is_some())
-    }
-
-    /// How the accounts of this process's user namespace are numbered outside.
-    #[must_use]
-    pub fn own_user_map() -> Option<String> {
-        String::from_utf8(ProcessTable::open()?.text("self/uid_map")?).ok()
     }
 
     #[cfg(test)]
@@ -251,7 +261,7 @@ impl Ancestry {
 /// There are none on this platform.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn own_namespace(_kind: &str) -> Option<u64> {
+pub fn own_namespaces() -> Option<OwnNamespaces> {
     None
 }
 
@@ -259,12 +269,5 @@ pub fn own_namespace(_kind: &str) -> Option<u64> {
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn is_visible(_pid: i32) -> Option<bool> {
-    None
-}
-
-/// There is none on this platform.
-#[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn own_user_map() -> Option<String> {
     None
 }

@@ -23,8 +23,7 @@ const ROOT: u64 = 1;
 
 pub(crate) struct ProcessTable {
     root: OwnedFd,
-    /// The file that this process runs.
-    runner: Option<(u64, u64)>,
+    own: i32,
 }
 
 impl ProcessTable {
@@ -35,14 +34,9 @@ impl ProcessTable {
         if fstatfs(&root).ok()?.f_type != PROC_SUPER_MAGIC || fstat(&root).ok()?.st_ino != ROOT {
             return None;
         }
-        let mut table = Self { root, runner: None };
-        let own = getpid().as_raw_nonzero().get();
+        let table = Self { root, own: getpid().as_raw_nonzero().get() };
         // One of another process namespace has other numbers.
-        if table.link("self")? != own.to_string() {
-            return None;
-        }
-        table.runner = table.program(own);
-        Some(table)
+        (table.link("self")? == table.own.to_string()).then_some(table)
     }
 
     fn find(&self, path: &str, flags: OFlags) -> Option<OwnedFd> {
@@ -82,7 +76,9 @@ impl Processes for ProcessTable {
     fn is_runner(&self, pid: i32) -> Option<bool> {
         let name = self.text(&format!("{pid}/comm"))?;
         let named = [GUARD_NAME, ENGINE_NAME].iter().any(|own| name.trim_ascii() == own.to_bytes());
-        Some(named || self.runner.is_some() && self.program(pid) == self.runner)
+        let runs_our_file =
+            || self.program(self.own).is_some_and(|own| self.program(pid) == Some(own));
+        Some(named || runs_our_file())
     }
 
     fn hold(&self, pid: i32) -> Option<OwnedFd> {
