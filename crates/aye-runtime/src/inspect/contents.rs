@@ -11,6 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 /// A file that changed so recently may change again without its times showing it.
 const SETTLED: Duration = Duration::from_secs(2);
+/// A file up to this size is read each time: a mapping changes contents and no times.
+const SMALL: u64 = 1024 * 1024;
 
 /// What a file is recognised by, as long as nobody writes to it.
 type Identity = (u64, u64, u64, i64, i64, i64, i64);
@@ -28,8 +30,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Opens a regular file; nothing else: a pipe would be waited for.
+    /// Opens a regular file; nothing else: who writes to a pipe would take us for its reader.
     pub(super) fn open(path: &Path) -> Option<Self> {
+        if !path.metadata().ok()?.is_file() {
+            return None;
+        }
+        // It may have become one since.
         let waits_for_nobody = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().read(true).custom_flags(waits_for_nobody).open(path).ok()?;
         let metadata = file.metadata().ok()?;
@@ -58,7 +64,8 @@ impl Contents {
         let Found { mut file, metadata } = found;
         let digest = hash(&mut file)?;
         let changed = UNIX_EPOCH + Duration::from_secs(metadata.ctime().try_into().unwrap_or(0));
-        let settled = now.duration_since(changed).is_ok_and(|age| age > SETTLED);
+        let settled =
+            metadata.len() > SMALL && now.duration_since(changed).is_ok_and(|age| age > SETTLED);
         // It is kept if nobody wrote to it while it was read.
         if settled && file.metadata().is_ok_and(|after| self::identity(&after) == identity) {
             self.known.insert(identity, digest.clone());
@@ -106,6 +113,42 @@ mod tests {
     }
 
     #[test]
+    fn what_changes_without_its_times_showing_it_is_read_again() {
+        use std::io::{BufRead as _, BufReader, Write as _};
+        use std::process::{Command, Stdio};
+
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("tool");
+        std::fs::write(&path, "one").expect("written");
+        // Once a mapping was written to, the kernel notices no more writes until it saves the page.
+        let script = "import mmap, sys\n\
+            file = open(sys.argv[1], 'r+b'); view = mmap.mmap(file.fileno(), 0)\n\
+            for text in [b'one', b'two']:\n\
+            \x20 view[:] = text; print('written', flush=True); sys.stdin.readline()";
+        let mut writer = Command::new("python3")
+            .args(["-c", script])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3");
+        let mut said = BufReader::new(writer.stdout.take().expect("its output")).lines();
+        let mut asked = writer.stdin.take().expect("its input");
+        said.next().expect("a line").expect("read");
+        let mut contents = Contents::default();
+        let found = || Found::open(&path).expect("a file");
+        let later = SystemTime::now() + 10 * SETTLED;
+        let one = contents.digest(found(), later).expect("a digest");
+        let before = identity(&found().metadata);
+        asked.write_all(b"\n").expect("asked");
+        said.next().expect("a line").expect("read");
+        assert_eq!(identity(&found().metadata), before, "its times do not show it");
+        assert_ne!(contents.digest(found(), later).expect("a digest"), one);
+        asked.write_all(b"\n").expect("asked");
+        assert!(writer.wait().expect("its end").success());
+    }
+
+    #[test]
     fn a_pipe_is_not_waited_for() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("pipe");
@@ -113,6 +156,12 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0)
             .expect("a pipe");
         assert!(Found::open(&path).is_none());
+        // Who would write to it still waits for a reader.
+        let writer = OpenOptions::new()
+            .write(true)
+            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+            .open(&path);
+        assert!(writer.is_err_and(|error| error.raw_os_error() == Some(6)), "ENXIO");
         assert!(Found::open(dir.path()).is_none());
     }
 }

@@ -8,8 +8,8 @@ use aye_process::Spec;
 
 use super::contents::{Contents, Found};
 use super::script::{Script, plain_path};
-use super::word::{Role, Word, base_name, is_shell};
-use super::wrapper::Wrapped;
+use super::word::{Role, Word, base_name, is_shell, names_in};
+use super::wrapper::{Wrapped, is_opaque};
 
 /// The largest argument whose contents count.
 const LARGEST: u64 = 1024 * 1024;
@@ -66,7 +66,14 @@ impl Invocation<'_> {
             if seen.contains(&path) {
                 continue;
             }
-            let Some(found) = Found::open(&path) else { continue };
+            let Some(found) = Found::open(&path) else {
+                // A package, or a pipe that a script comes through.
+                if word.role == Role::Script {
+                    notes.push(format!("what `{name}` holds, which is not a file"));
+                    seen.push(path);
+                }
+                continue;
+            };
             seen.push(path.clone());
             let is_here = workspace.as_ref().is_ok_and(|workspace| path.starts_with(workspace));
             let is_run = match is_here {
@@ -171,10 +178,8 @@ impl Invocation<'_> {
             }
             let word =
                 |text: &str| Word { text: text.to_owned(), role, starts: true, in_script: goes };
-            line.words.push(word(text));
-            if let Some((_, value)) = text.split_once('=').filter(|_| at > 0) {
-                line.words.push(word(value));
-            }
+            let names = names_in(text).take(if at == 0 { 1 } else { usize::MAX });
+            line.words.extend(names.map(word));
             role = role.next(text);
         }
         line.wrapped = wrapped;
@@ -225,6 +230,13 @@ impl Line {
             let reader = READERS.iter().find(|(program, _)| base_name(&word.text) == *program);
             if let Some((program, file)) = reader {
                 notes.push(format!("the {file} that `{program}` reads"));
+            }
+        }
+        let opaque = self.words.iter().filter(|word| word.starts && word.in_script);
+        for word in opaque.filter(|word| is_opaque(&word.text)) {
+            let note = format!("the program that `{}` starts", base_name(&word.text));
+            if !notes.contains(&note) {
+                notes.push(note);
             }
         }
         let python = |word: &Word| base_name(&word.text).starts_with("python");
@@ -326,6 +338,10 @@ mod tests {
             &["awk", "-f", "x.sh", "data.txt"],
             &["ansible-playbook", "-i", "hosts", "x.sh"],
             &["./x.sh"],
+            &["awk", "-fx.sh", "data.txt"],
+            &["bash", "-o", "pipefail", "x.sh"],
+            &["sh", "-c", "bash -o pipefail x.sh"],
+            &["sh", "-c", "awk -fx.sh data.txt"],
         ] {
             let (files, _) = looked_at(argv);
             let named = files.iter().any(|name| name.ends_with("x.sh"));
@@ -424,6 +440,10 @@ mod tests {
             ("cd && ./y.sh", "`cd`"),
             ("eval \"$x\"", "`$x`"),
             ("bash -c \"./$f\"", "`./$f`"),
+            ("bash -o pipefail ?.sh", "`?.sh`"),
+            ("bash -o pipefail \"$(ls)\"", "`$(…)`"),
+            (". $'\\x2e/x.sh'", "`$'\\x2e/x.sh'`"),
+            ("CDPATH=sub; cd d; . ./x.sh", "`cd d`"),
         ] {
             let (_, notes) = script(text);
             assert!(notes.contains(&format!("{note}{names}")), "{text}: {notes:?}");
@@ -474,6 +494,11 @@ mod tests {
             (&["kubectl", "-f", "data.txt", "--x=sub/plain"], "of `data.txt`, `sub/plain`"),
             (&["sh", "-c", "cd sub; kubectl apply -f plain"], "the contents of `sub/plain`"),
             (&["sh", "-c", "true < data.txt"], "the contents of `data.txt`"),
+            (&["python3", "sub"], "what `sub` holds, which is not a file"),
+            (&["sed", "-fdata.txt"], "the contents of `data.txt`"),
+            (&["curl", "-d@data.txt"], "the contents of `data.txt`"),
+            (&["sh", "-c", "ls x*.sh | xargs -n1 sh"], "the program that `xargs` starts"),
+            (&["sh", "-c", "cd sub && sudo ./y.sh"], "the program that `sudo` starts"),
         ] {
             let (_, notes) = looked_at(argv);
             assert!(notes.iter().any(|one| one.contains(note)), "{argv:?}: {notes:?}");

@@ -8,7 +8,7 @@ use aye_core::text::VALUE_PREFIX;
 
 use crate::fmt::cut;
 
-use super::word::{Role, Word, base_name};
+use super::word::{Role, Word, base_name, names_in};
 
 /// How deep scripts inside scripts are read.
 const DEEPEST: usize = 8;
@@ -112,6 +112,8 @@ struct Reader<'a> {
     starter: bool,
     /// The command is `cd`, and its directory has not come yet.
     enters: bool,
+    /// `CDPATH` is set: `cd` may lead to places that its argument does not name.
+    elsewhere: bool,
     /// The next word may be `cd`.
     by_command: bool,
     /// The next word is a file that is written to.
@@ -137,6 +139,7 @@ impl<'a> Reader<'a> {
             first: true,
             starter: false,
             enters: false,
+            elsewhere: false,
             by_command: false,
             written: false,
             role: Role::Plain,
@@ -222,6 +225,18 @@ impl<'a> Reader<'a> {
         inner
     }
 
+    /// What comes before the next quote that no backslash precedes.
+    fn escaped(&mut self) -> String {
+        let mut inner = String::new();
+        while let Some(c) = self.next().filter(|c| *c != '\'') {
+            inner.push(c);
+            if c == '\\' {
+                inner.extend(self.next());
+            }
+        }
+        inner
+    }
+
     /// What is inside of brackets, of which the first was read.
     fn inside(&mut self, open: char, close: char) -> String {
         let (start, mut depth) = (self.at, 1);
@@ -279,8 +294,16 @@ impl<'a> Reader<'a> {
                 }
                 self.variable(&name, &format!("${name}"));
             }
-            // Quotes of other kinds.
-            Some('\'' | '"') => {}
+            // Quotes in which the shell puts other letters in place of some.
+            Some('\'') => {
+                self.at += 1;
+                let inner = self.escaped();
+                match inner.contains('\\') {
+                    true => self.unknown(&format!("$'{inner}'")),
+                    false => self.part.text.push_str(&inner),
+                }
+            }
+            Some('"') => {}
             Some(c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
                 self.at += 1;
                 self.unknown(&format!("${c}"));
@@ -377,7 +400,9 @@ impl<'a> Reader<'a> {
         let assigned = text.split_once('=').filter(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         });
-        if let Some((_, value)) = assigned.filter(|_| self.first) {
+        if let Some((name, value)) = assigned.filter(|_| self.first) {
+            // From here on `cd` goes to places that this does not name.
+            self.elsewhere |= name == "CDPATH";
             if is_known {
                 script.push(self.word(value, false));
             }
@@ -402,7 +427,7 @@ impl<'a> Reader<'a> {
         }
         if self.enters && !(text.starts_with('-') && text != "-") {
             self.enters = false;
-            match is_known && text != "-" {
+            match is_known && text != "-" && !self.elsewhere {
                 true => script.enter(&text),
                 false if secret => script.has_secrets = true,
                 false if self.runs => script.cannot_tell(&format!("cd {text}")),
@@ -411,9 +436,9 @@ impl<'a> Reader<'a> {
             return;
         }
         if is_known {
-            script.push(self.word(&text, self.first || self.starter));
-            if let Some((_, value)) = text.split_once('=') {
-                script.push(self.word(value, false));
+            let starts = self.first || self.starter;
+            for (at, name) in names_in(&text).enumerate() {
+                script.push(self.word(name, starts && at == 0));
             }
         }
         let is_first = self.first;

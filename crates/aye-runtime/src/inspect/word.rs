@@ -34,6 +34,9 @@ const INTERPRETERS: [&str; 31] = [
     "nawk",
     "ansible-playbook",
 ];
+/// Options of interpreters whose value is a word of its own.
+const WITH_VALUE: [&str; 12] =
+    ["-o", "-O", "+o", "+O", "--rcfile", "--init-file", "-W", "-X", "-I", "-d", "-v", "-F"];
 /// Those whose `-c` is followed by a script.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 /// A word that may name a file.
@@ -54,6 +57,8 @@ pub(super) enum Role {
     Plain,
     /// The file that an interpreter runs: the first word after it, options apart.
     Script,
+    /// The value of an option of an interpreter; its script may still come.
+    Value,
     /// A later word after an interpreter.
     Argument,
 }
@@ -63,10 +68,25 @@ impl Role {
     pub(super) fn next(self, word: &str) -> Self {
         match self {
             _ if is_one_of(word, &INTERPRETERS) => Self::Script,
+            Self::Script if WITH_VALUE.contains(&word) => Self::Value,
+            Self::Value => Self::Script,
             Self::Script if !word.starts_with('-') => Self::Argument,
             role => role,
         }
     }
+}
+
+/// What of a word may name a file: all of it, the value of an option (`--file=x`, `-fx`), what
+/// `@` points to (`-d@x`).
+pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let value = text.split_once('=').map(|(_, value)| value);
+    let joined = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| {
+        let mut letters = rest.chars();
+        letters.next()?;
+        Some(letters.as_str()).filter(|value| !value.is_empty())
+    });
+    let all = [Some(text), value, joined].into_iter().flatten();
+    all.flat_map(|text| [Some(text), text.strip_prefix('@')]).flatten()
 }
 
 /// Whether a shell.

@@ -47,24 +47,65 @@ const WRAPPERS: [Wrapper; 8] = [
 ];
 
 /// Those of which it is not told here what they start, and where.
-const OPAQUE: [&str; 16] = [
+const OPAQUE: [&str; 52] = [
     "sudo",
     "doas",
+    "pkexec",
+    "su",
+    "runuser",
+    "gosu",
+    "setpriv",
+    "capsh",
     "chroot",
-    "xargs",
-    "flock",
-    "script",
-    "watch",
-    "busybox",
-    "ssh",
-    "parallel",
-    "find",
-    "run-parts",
     "unshare",
     "nsenter",
-    "runuser",
-    "su",
+    "bwrap",
+    "firejail",
+    "fakeroot",
+    "xargs",
+    "parallel",
+    "find",
+    "fd",
+    "run-parts",
+    "entr",
+    "watch",
+    "flock",
+    "script",
+    "expect",
+    "unbuffer",
+    "busybox",
+    "ssh",
+    "systemd-run",
+    "at",
+    "batch",
+    "taskset",
+    "numactl",
+    "prlimit",
+    "chrt",
+    "cpulimit",
+    "setarch",
+    "faketime",
+    "strace",
+    "ltrace",
+    "gdb",
+    "valgrind",
+    "perf",
+    "tini",
+    "dumb-init",
+    "xvfb-run",
+    "dbus-run-session",
+    "npx",
+    "bunx",
+    "poetry",
+    "pipenv",
+    "mise",
+    "direnv",
 ];
+
+/// Whether it is not told here what this program starts.
+pub(super) fn is_opaque(word: &str) -> bool {
+    OPAQUE.contains(&base_name(word))
+}
 
 /// What a command line starts in the end.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -87,7 +128,7 @@ impl Wrapped {
         for _ in 0..DEEPEST {
             let Some(word) = argv.get(at) else { break };
             let name = base_name(word);
-            if OPAQUE.contains(&name) {
+            if is_opaque(word) {
                 found.opaque = Some(name.to_owned());
                 return found;
             }
@@ -199,6 +240,10 @@ mod tests {
             ("sudo tool", "sudo"),
             ("env A=1 xargs tool", "xargs"),
             ("timeout --new 5 tool", "timeout"),
+            ("taskset 1 tool", "taskset"),
+            ("nice setpriv --no-new-privs tool", "setpriv"),
+            ("prlimit --core=0 tool", "prlimit"),
+            ("chrt -b 0 tool", "chrt"),
         ] {
             assert_eq!(of(line).opaque.as_deref(), Some(name), "{line}");
         }
