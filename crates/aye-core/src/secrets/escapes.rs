@@ -78,7 +78,7 @@ fn is_hidden(letter: char) -> bool {
 }
 
 fn is_shapeless(letter: char) -> bool {
-    matches!(letter, '\0' | '\u{7}' | '\u{e}' | '\u{f}' | '\u{7f}')
+    matches!(letter, '\0'..='\u{7}' | '\u{e}'..='\u{1a}' | '\u{1c}'..='\u{1f}' | '\u{7f}')
 }
 
 /// A piece of a text, and whether a terminal shows it.
@@ -113,6 +113,8 @@ fn length(text: &str) -> usize {
     let start = text.len() - rest.len();
     let until = |end: &dyn Fn(char) -> bool| rest.find(end).unwrap_or(rest.len());
     match second {
+        // The second begins anew.
+        Some('\u{1b}') => first.len_utf8(),
         Some('[') => {
             let at = until(&|c| !(' '..='?').contains(&c));
             let last = rest[at..].chars().next().filter(|c| ('@'..='~').contains(c));
@@ -160,6 +162,8 @@ mod tests {
             ("\u{1b}", "\u{1b}"),
             ("\u{1b}]open", "\u{1b}]open"),
             ("ü\u{1b}[0mhunter\u{1b}[ö", "ü\u{1b}[0m***\u{1b}[ö"),
+            ("hunt\u{1b}\u{1b}[31mer2", "***\u{1b}\u{1b}[31m"),
+            ("hun\u{1}t\u{5}er\u{18}2", "***"),
         ] {
             assert!(has_hidden(text));
             assert_eq!(mask_shown(text, &forms), shown);

@@ -5,7 +5,7 @@
 const TELLING: usize = 8;
 
 /// The most lines of a secret that are masked one by one.
-const MOST_LINES: usize = 200;
+const MOST_LINES: usize = 5_000;
 
 /// What is shorter is found everywhere: masking it would mask everything.
 const SHORTEST: usize = 3;
@@ -235,6 +235,13 @@ mod tests {
         let all = forms("-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nabc\n-----END KEY-----\n");
         assert!(all.contains(&"MIIEvQIBADANBgkq".to_owned()));
         assert!(!all.contains(&"abc".to_owned()));
+    }
+
+    #[test]
+    fn every_line_of_a_long_secret_is_masked() {
+        let lines: Vec<String> = (0..1_000).map(|line| format!("secret line {line}")).collect();
+        let all = forms(&lines.join("\n"));
+        assert!(lines.iter().all(|line| all.contains(line)));
     }
 
     #[test]

@@ -17,8 +17,10 @@ pub(crate) enum Invisible {
 /// Whether bytes begin with an escape sequence or a character without a shape.
 pub(crate) fn invisible(bytes: &[u8]) -> Invisible {
     match bytes {
-        [0x00 | 0x07 | 0x0e | 0x0f | 0x7f, ..] => Invisible::Yes(1),
+        [0x00..=0x07 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f, ..] => Invisible::Yes(1),
         [0x1b] | [0xc2] => Invisible::Perhaps,
+        // The second begins anew.
+        [0x1b, 0x1b, ..] => Invisible::Yes(1),
         [0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..] => parameters(rest),
         // Texts for the terminal itself: titles, links, and what nobody uses.
         [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => text(rest),
@@ -81,6 +83,10 @@ mod tests {
             (b"\x1b(B", Invisible::Yes(3)),
             (b"\x1b7x", Invisible::Yes(2)),
             (b"\0x", Invisible::Yes(1)),
+            (b"\x05x", Invisible::Yes(1)),
+            (b"\x18x", Invisible::Yes(1)),
+            (b"\tx", Invisible::No),
+            (b"\x1b\x1b[31m", Invisible::Yes(1)),
         ] {
             assert_eq!(invisible(bytes), found, "{:?}", String::from_utf8_lossy(bytes));
         }

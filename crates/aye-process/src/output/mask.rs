@@ -199,6 +199,8 @@ mod tests {
             ("hun\x1b[31mt\x1b[0m, hunt", "hun\x1b[31mt\x1b[0m, hunt"),
             ("hun\x1b[3", "hun\x1b[3"),
             ("\x1b[31mhunter2\x1b[0m", "\x1b[31m***\x1b[0m"),
+            ("hunt\x1b\x1b[31mer2", "***\x1b\x1b[31m"),
+            ("hun\x01t\x05er\x182", "***"),
         ] {
             for size in 1..=text.len() {
                 assert_eq!(masked(&["hunter2"], text, size), shown, "chunks of {size}");
