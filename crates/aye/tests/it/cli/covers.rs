@@ -1,11 +1,13 @@
 //! Something changes between a yes and the start: it is asked again, with the
 //! difference, or runs as it was shown.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::harness::{Place, Ran};
+use super::harness::{Place, Ran, until};
 
 const SCRIPT: &str = "#!/bin/sh\necho one >> ran.txt\n";
 const OTHER: &str = "#!/bin/sh\necho two >> ran.txt\n";
@@ -441,4 +443,46 @@ fn secrets_beside_the_arguments_are_listed_as_not_covered() {
     assert_eq!(place.aye(&["run", "s.yaml", "-i", "tok=hunter2-swordfish"]).code, 6);
     let listed = &open(&place)["details"]["not_covered"];
     assert_eq!(*listed, serde_json::json!(["the values of secrets, which are shown as ***"]));
+}
+
+/// Once a shared mapping has been written to, the kernel notices no more writes to it until it
+/// saves the page: the times of the file stay.
+#[test]
+fn a_script_that_only_a_mapping_writes_to() {
+    let place = Place::new();
+    place.write("x.sh", "echo one >> ran.txt\n");
+    let maps = "import mmap, sys\n\
+        file = open('x.sh', 'r+b'); view = mmap.mmap(file.fileno(), 0)\n\
+        for text in [b'one', b'two']:\n\
+        \x20 view[5:8] = text; print('written', flush=True); sys.stdin.readline()";
+    let mut writer = Command::new("python3")
+        .args(["-c", maps])
+        .current_dir(place.work())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(writer.stdout.take().unwrap()).lines();
+    let mut asked = writer.stdin.take().unwrap();
+    said.next().unwrap().unwrap();
+    place.write("s.yaml", &gated("command: sh\n    args: [x.sh]"));
+    // For this driver the file is a day old, and not one that has just changed.
+    let mut detached = place.command(&["run", "s.yaml", "--detach"]);
+    assert!(detached.env("AYE_TEST_DAYS", "1").status().unwrap().success());
+    let inbox = || place.aye(&["inbox", "--json"]).ok().json();
+    until("the question", || inbox().as_array().is_some_and(|open| open.len() == 1));
+    asked.write_all(b"\n").unwrap();
+    said.next().unwrap().unwrap();
+    let first = open(&place)["question"].clone();
+    place.aye(&["answer", first.as_str().unwrap(), "yes"]).ok();
+    until("another question", || {
+        let open = inbox();
+        assert!(!place.work().join("ran.txt").exists(), "it ran");
+        open[0]["question"].is_string() && open[0]["question"] != first
+    });
+    let changed = open(&place)["details"]["changed"].to_string();
+    assert!(changed.contains("x.sh"), "{changed}");
+    place.aye(&["cancel", "last"]);
+    asked.write_all(b"\n").unwrap();
+    writer.wait().unwrap();
 }

@@ -36,9 +36,17 @@ fn a_run_whose_row_was_changed_is_not_taken_up() {
     let other = place.path().join("other").display().to_string();
     let work = "SELECT workspace FROM runs WHERE id = ?1";
     let work: String = journal(&place).query_row(work, [&run], |row| row.get(0)).unwrap();
+    let starter = "SELECT starter FROM runs WHERE id = ?1";
+    let starter: String = journal(&place).query_row(starter, [&run], |row| row.get(0)).unwrap();
     for (columns, changed, before) in [
         ("workspace", format!("workspace = '{other}'"), format!("workspace = '{work}'")),
         ("parent", format!("parent = '{done}'"), "parent = NULL".to_owned()),
+        ("starter", "starter = 'nobody'".to_owned(), format!("starter = '{starter}'")),
+        (
+            "concurrency, claim",
+            "concurrency = 'deploy', claim = 0".to_owned(),
+            "concurrency = NULL, claim = NULL".to_owned(),
+        ),
     ] {
         attack(&place, &format!("UPDATE runs SET {changed} WHERE id = '{run}'"));
         let named = format!("the row of run `{run}` does not agree with its events: {columns}");
@@ -84,4 +92,20 @@ fn a_run_that_another_one_claims_is_not_pruned_with_it() {
     attack(&place, &format!("UPDATE runs SET parent = NULL WHERE id = '{run}'"));
     assert_eq!(found(&place, &[]), Vec::<String>::new());
     place.aye(&["answer", &format!("{run}-1"), "yes", "--resume"]).ok();
+}
+
+#[test]
+fn a_name_that_was_taken_from_a_run_is_noticed() {
+    let place = filled();
+    place.write(
+        "one.yaml",
+        "name: one\nconcurrency: deploy\nsteps:\n- {name: go, confirm: {message: Go?, timeout: 0}}\n",
+    );
+    place.aye(&["run", "one.yaml", "--no-input"]);
+    let run = place.last();
+    attack(&place, &format!("UPDATE runs SET concurrency = NULL, claim = NULL WHERE id = '{run}'"));
+    let columns = "concurrency, claim";
+    let named = format!("the row of run `{run}` does not agree with its events: {columns}");
+    assert_eq!(found(&place, &[]), [named]);
+    refused(&place, &["resume", &run, "--no-input"], &run, columns);
 }
