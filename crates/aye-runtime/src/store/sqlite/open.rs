@@ -1,8 +1,9 @@
 //! Opening the journal: cheap when it exists, careful when it does not.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
@@ -149,37 +150,65 @@ fn connect(home: &Home) -> Result<Option<Connection>, StoreError> {
     Ok(Some(db))
 }
 
-/// Waits as long as [`patience`] says.
-fn wait_for_others(tries: i32) -> bool {
-    let wait = patience(tries);
-    wait.into_iter().for_each(std::thread::sleep);
-    wait.is_some()
+/// How long a writer waits for others in all. Many runs on a busy machine overtake each other: a
+/// run must not fail because of that.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// As short as a commit: SQLite's own waiting sleeps up to 100 ms while others come and go.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// A wait for the journal.
+#[derive(Clone, Copy)]
+struct Waiting {
+    since: Instant,
+    /// How long the one before took.
+    before: Duration,
+    /// How long this one took so far.
+    took: Duration,
 }
 
-/// Up to about thirty seconds in all, first in steps as short as a commit:
-/// SQLite's own waiting sleeps up to 100 ms while others come and go. Many runs
-/// on a busy machine overtake each other: a run must not fail because of that.
-fn patience(tries: i32) -> Option<Duration> {
-    match tries {
-        0..20 => Some(Duration::from_micros(200)),
-        20..60 => Some(Duration::from_millis(1)),
-        60..10_000 => Some(Duration::from_millis(3)),
-        _ => None,
+/// Waits as long as [`pause`] says.
+fn wait_for_others(tries: i32) -> bool {
+    thread_local! {
+        static WAITING: Cell<Option<Waiting>> = const { Cell::new(None) };
     }
+    let now = Instant::now();
+    let waiting = match WAITING.get() {
+        Some(waiting) if tries > 0 => waiting,
+        last => {
+            let before = last.map_or(Duration::ZERO, |last| last.took);
+            Waiting { since: now, before, took: Duration::ZERO }
+        }
+    };
+    let waited = now - waiting.since;
+    let pause = pause(waited, waiting.before);
+    WAITING.set(Some(Waiting { took: waited + pause.unwrap_or_default(), ..waiting }));
+    pause.into_iter().for_each(std::thread::sleep);
+    pause.is_some()
+}
+
+/// When the journal is tried again: after an eighth of what waiting took so far, or took the last
+/// time. Fifty writers that try as often as one keep the processor busy with trying.
+fn pause(waited: Duration, before: Duration) -> Option<Duration> {
+    let pause = (waited.max(before) / 8).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+    (waited < PATIENCE).then_some(pause)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Durability, SqliteStore, patience};
+    use super::{Durability, LONGEST_PAUSE, PATIENCE, SHORTEST_PAUSE, SqliteStore, pause};
 
-    /// As long as fifty runs on a busy machine need, and not for ever: a program
-    /// that keeps the journal locked is reported.
     #[test]
-    fn a_writer_waits_half_a_minute_for_others() {
-        let in_all: Duration = (0..).map_while(patience).sum();
-        assert!((25..40).contains(&in_all.as_secs()), "{in_all:?}");
+    fn a_writer_tries_again_less_often_where_many_wait() {
+        let ms = Duration::from_millis;
+        assert_eq!(pause(ms(0), ms(0)), Some(SHORTEST_PAUSE));
+        assert_eq!(pause(ms(0), ms(16)), Some(ms(2)), "as long as the last time");
+        assert_eq!(pause(ms(40), ms(16)), Some(ms(5)), "longer");
+        assert_eq!(pause(ms(20_000), ms(0)), Some(LONGEST_PAUSE));
+        // A program that keeps the journal locked is reported.
+        assert_eq!(pause(PATIENCE, ms(0)), None);
     }
 
     #[test]
