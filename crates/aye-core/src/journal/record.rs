@@ -173,7 +173,7 @@ impl Approved {
     }
 }
 
-/// A step that someone agreed to at an earlier question.
+/// A step that someone agreed to at an earlier question, for every visit to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covered {
     /// What they agreed to.

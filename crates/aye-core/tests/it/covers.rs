@@ -10,12 +10,12 @@ use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::question::{Answer, Channel, Edits};
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, ForEach, OnError, Retry, RetryOn, Skill, Step};
+use aye_core::skill::{Action, Ask, EndStatus, ForEach, OnError, Retry, RetryOn, Skill, Step};
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, answer_of, asking, choose, command, confirm, gated, note, on_error, program, step, steps,
-    t, when,
+    Run, answer_of, asking, choose, command, confirm, end, gated, note, on_error, program, state,
+    states, step, steps, t, when,
 };
 
 fn script() -> Step {
@@ -241,6 +241,77 @@ fn a_question_covers_every_step_that_uses_its_answer() {
         }
         assert_eq!(run.tail(1), ["a start"]);
     }
+}
+
+/// `ask`, then `a` and `fix` in turns until `a` succeeds.
+fn in_turns(a: Step) -> Skill {
+    states([
+        state(asking("ask", confirm("go?")), &[("success", "a"), ("declined", "stop")]),
+        state(a, &[("success", "done"), ("failure", "fix"), ("7", "ask")]),
+        state(command("fix"), &[("success", "a")]),
+        end("done", EndStatus::Completed),
+        end("stop", EndStatus::Cancelled),
+    ])
+}
+
+#[test]
+fn every_visit_is_compared_with_what_was_agreed_to() {
+    let mut run = begun(in_turns(script()));
+    run.answer("yes");
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"], "nothing has changed");
+    run.exit(1);
+    run.names.set("file.deploy.sh", "fixed");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert_eq!(
+        changed(&run),
+        ["file `deploy.sh`: deploy.sh (sha256 one) -> deploy.sh (sha256 fixed)"]
+    );
+    assert!(run.question().message.contains("not what was agreed to at `ask`"));
+    run.crash();
+    run.attach();
+    run.answer("proceed");
+    assert_eq!(run.tail(1), ["a start"]);
+    // Agreed to as it is now, that is what the next visit is compared with.
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"]);
+    run.exit(1);
+    run.names.set("file.deploy.sh", "one");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a ask gate"]);
+}
+
+#[test]
+fn another_yes_to_the_same_question_takes_the_place_of_the_first() {
+    let mut run = begun(in_turns(script()));
+    run.answer("yes");
+    run.exit(7);
+    assert_eq!(run.tail(1), ["ask ask ask"]);
+    run.names.set("file.deploy.sh", "two");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["ask ask ask"], "asked about `one`");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"]);
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"], "`two` was agreed to");
+}
+
+#[test]
+fn a_later_visit_sees_the_outside_as_it_was_shown() {
+    let names = std::sync::Arc::new(crate::build::Fakes::default());
+    names.set("branch", "stage");
+    let a = program("a", "deploy", &["{{ branch }}"]);
+    let mut run = Run::start_in(in_turns(a), crate::build::start(), names);
+    run.answer("yes");
+    run.exit(1);
+    run.names.set("branch", "production");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"]);
+    assert_eq!(run.process().argv, ["deploy", "stage"]);
 }
 
 #[test]

@@ -442,3 +442,40 @@ fn secrets_beside_the_arguments_are_listed_as_not_covered() {
     let listed = &open(&place)["details"]["not_covered"];
     assert_eq!(*listed, serde_json::json!(["the values of secrets, which are shown as ***"]));
 }
+
+/// A step that a `confirm` covers runs, fails, is mended by another state and runs again.
+#[test]
+fn a_second_visit_under_the_same_yes() {
+    let skill = |args: &str| {
+        format!(
+            "name: s
+initial: ask
+states:
+  ask: {{ confirm: {{ message: 'Go?', timeout: 0 }}, transitions: {{ success: act }} }}
+  act: {{ command: sh, args: {args}, transitions: {{ success: done, failure: fix }} }}
+  # aye: allow cycle
+  fix: {{ shell: 'printf \"echo two >> ran.txt\" > x.sh; echo b', output: next, transitions: {{ success: act }} }}
+  done: {{ type: final }}
+"
+        )
+    };
+    let failing = "echo one >> ran.txt; exit 3\n";
+    for (args, what) in [
+        ("[x.sh]", "x.sh"),
+        ("['-c', 'echo $0 >> ran.txt; test $0 = b', \"{{ next | default('a') }}\"]", "command"),
+    ] {
+        let place = Place::new();
+        place.write("x.sh", failing);
+        let ran = yes_after(&place, &skill(args), || {});
+        assert_eq!(ran.code, 6, "{}", ran.all());
+        let first = place.read("ran.txt");
+        assert_eq!(first.lines().count(), 1, "{first}");
+        let question = &open(&place)["details"];
+        let changed = question["changed"].to_string();
+        assert!(changed.contains(what), "{what} in {question}");
+        answer(&place, "yes");
+        let ran = place.aye(&["resume", "last"]);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        assert_eq!(place.read("ran.txt").lines().count(), 2);
+    }
+}
