@@ -11,10 +11,11 @@ use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
-use super::covers::{BuiltQuestion, Coverage, Covered, recording};
+use super::covers::{BuiltQuestion, Coverage, Covered};
 use super::edit::MOST_EDITS;
 use super::follows::Follows;
 use super::run::{Machine, after};
+use super::variables::recording;
 
 /// An option of a recovery question: value, label, description, action.
 type RecoveryOption = (&'static str, &'static str, &'static str, ChoiceAction);
@@ -40,7 +41,10 @@ impl Machine {
         world: &World,
     ) -> Result<BuiltQuestion, TextError> {
         let (scope, recorder) = recording(self.scope_of(&step.name, world));
-        let show = |template: &str| Ok(self.secrets.mask(&text::text(template, &scope)?));
+        let show = |template: &str| {
+            let text = text::text(template, &scope)?;
+            Ok(self.mask_seen(&text, &recorder))
+        };
         let mut options = Vec::new();
         for choice in &ask.options {
             options.push(Offer {

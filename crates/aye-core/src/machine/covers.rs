@@ -10,17 +10,18 @@ use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject,
 use crate::flow::{self, OutsideReads};
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
-use crate::secrets::{Text, names_secret};
+use crate::secrets::{Secrets, Text, names_secret};
 use crate::skill::{Action, Ask, Step, is_production};
-use crate::text::{Names, Outside, Recorder, Scope, TextError, World};
+use crate::text::{Names, Outside, Scope, TextError, World};
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
+use super::variables::{recording, secret_value};
 
 /// How often a step is asked about again because something has changed.
 const MOST_CHANGES: u32 = 3;
 /// What stands in the place of a value that must not be shown.
-const HIDDEN: &str = "***";
+pub(super) const HIDDEN: &str = "***";
 
 /// What came of building a question.
 pub(super) enum BuiltQuestion {
@@ -121,7 +122,8 @@ impl Machine {
         if of.0.is_some() {
             self.knows_steps_of(step, scope)?;
         }
-        let (facts, subject) = self.deciding(step, scope)?;
+        let render = |scope: &Scope, secrets: &Secrets| self.deciding(step, scope, secrets);
+        let (facts, subject) = self.render_masked(scope, render)?;
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
         coverage.facts.extend(facts.into_iter().map(label));
         let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
@@ -134,8 +136,9 @@ impl Machine {
         &self,
         step: &Step,
         scope: &Scope,
+        secrets: &Secrets,
     ) -> Result<(Vec<Fact>, Option<Subject>), TextError> {
-        let mask = |text: &str| self.secrets.mask(text);
+        let mask = |text: &str| secrets.mask(text);
         let (shown, words) = self.command_line(step, scope)?;
         let mut facts = vec![Fact::new(FactKind::Machine, None, &self.state.driver.host)];
         let command = Fact::new(FactKind::Command, None, &shown);
@@ -163,7 +166,7 @@ impl Machine {
             Action::Skill { skill, .. } => {
                 facts.push(command);
                 for (name, value) in self.given_to(step, scope)? {
-                    let value = self.secrets.mask_value(&value);
+                    let value = secrets.mask_value(&value);
                     facts.push(Fact::new(FactKind::Input, Some(&name), &told(&value)));
                 }
                 let called = crate::text::text(skill, scope)?;
@@ -176,9 +179,9 @@ impl Machine {
             }
             Action::ForEach(each) => {
                 let items = Value::Array(self.items(each, scope)?);
-                let items = self.secrets.mask_value(&items);
+                let items = secrets.mask_value(&items);
                 facts.push(Fact::new(FactKind::Items, None, &items.to_string()));
-                facts.extend(self.values_read(step, scope));
+                facts.extend(self.values_read(step, scope, secrets));
                 let note = format!(
                     "skills, tools, programs and scripts that the steps inside `{}` start",
                     step.name.value
@@ -197,7 +200,7 @@ impl Machine {
                 }
                 let code = self.given_to(step, scope)?.remove("code").unwrap_or_default();
                 facts.push(Fact::new(FactKind::Code, None, &mask(&told(&code))));
-                facts.extend(self.values_read(step, scope));
+                facts.extend(self.values_read(step, scope, secrets));
             }
             Action::Ask(_) | Action::Return { .. } | Action::Note => {}
         }
@@ -219,7 +222,7 @@ impl Machine {
 
     /// The values that a block, or the steps inside a step, can read: what they
     /// do with them is not known before they run.
-    fn values_read(&self, step: &Step, scope: &Scope) -> Vec<Fact> {
+    fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
         let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
         let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
         let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
@@ -227,7 +230,7 @@ impl Machine {
         let locals = scope.locals.iter().filter(|(name, _)| flow::reads(step, name));
         let locals = locals.map(|(name, value)| (name.clone(), value));
         let fact = |(name, value): (String, &Value)| {
-            let value = self.secrets.mask_value(value);
+            let value = secrets.mask_value(value);
             Fact::new(FactKind::Value, Some(&name), &told(&value))
         };
         let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
@@ -245,7 +248,7 @@ impl Machine {
             step.action.is_nested() || matches!(step.action, Action::Compute { python: true, .. });
         let current = scope.world.names.unfrozen().filter(|_| apart);
         let names = current.unwrap_or(&*scope.world.names);
-        facts.extend(reads.names.iter().map(|name| self.value_outside(name, names)));
+        facts.extend(reads.names.iter().map(|name| value_outside(name, names, secrets)));
         let unknown: Vec<String> = reads.unknown.iter().map(|name| format!("`{name}`")).collect();
         if !unknown.is_empty() {
             let (step, unknown) = (&step.name.value, unknown.join(", "));
@@ -253,21 +256,6 @@ impl Machine {
             facts.push(Fact::new(FactKind::Uncertain, None, &note));
         }
         facts
-    }
-
-    /// What a name of the outside stands for.
-    fn value_outside(&self, name: &str, names: &dyn Names) -> Fact {
-        let variable = name.strip_prefix("env.");
-        let value = match variable {
-            Some(variable) => names.env(variable).map(Value::String),
-            None => names.look_up(name),
-        };
-        let value = match value {
-            None | Some(Value::Null) => "(not set)".to_owned(),
-            Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
-            Some(value) => told(&self.secrets.mask_value(&value)),
-        };
-        Fact::new(FactKind::Value, Some(name), &value)
     }
 
     /// Fails if a block, or a step inside, reads how a step ended that has not run yet.
@@ -324,13 +312,13 @@ impl Machine {
             // What is different each time cannot be agreed to: asked again, it fails.
             Some(_) => facts.push(Fact::new(FactKind::Unsettled, None, "what it would run")),
         }
-        let hidden: Vec<&str> = outside.iter().filter_map(secret_value).collect();
+        let secrets = self.with_variables(outside);
+        let secrets = secrets.as_ref().unwrap_or(&self.secrets);
         for fact in &mut facts {
-            fact.value = self.secrets.mask(&fact.value);
-            for secret in &hidden {
-                fact.value = fact.value.replace(secret, HIDDEN);
-            }
+            fact.value = secrets.mask(&fact.value);
+            fact.name = fact.name.as_ref().map(|name| secrets.mask(name));
         }
+        not_covered.iter_mut().for_each(|note| *note = secrets.mask(note));
         if facts.iter().any(|fact| fact.value.contains(HIDDEN)) {
             not_covered.push(format!("the values of secrets, which are shown as {HIDDEN}"));
         }
@@ -456,13 +444,6 @@ impl Machine {
     }
 }
 
-/// A scope that notes what it looks up outside.
-pub(super) fn recording(scope: Scope) -> (Scope, std::sync::Arc<Recorder>) {
-    let recorder = std::sync::Arc::new(Recorder::new(scope.world.names.clone()));
-    let world = World { names: recorder.clone(), ..scope.world };
-    (Scope { world, ..scope }, recorder)
-}
-
 /// What is different between two askings of a question.
 pub(super) fn changed_since(before: &Question, after: &BuiltQuestion) -> Vec<Change> {
     let (Some(old), BuiltQuestion::Question(after)) = (&before.facts, after) else {
@@ -485,6 +466,21 @@ fn keeps_changing(changed: &[Change]) -> TextError {
     );
     let hint = "keep it from changing between the answer and the start".to_owned();
     TextError { code: ErrorCode::Changed, hint: Some(hint), ..TextError::new(message) }
+}
+
+/// What a name of the outside stands for.
+fn value_outside(name: &str, names: &dyn Names, secrets: &Secrets) -> Fact {
+    let variable = name.strip_prefix("env.");
+    let value = match variable {
+        Some(variable) => names.env(variable).map(Value::String),
+        None => names.look_up(name),
+    };
+    let value = match value {
+        None | Some(Value::Null) => "(not set)".to_owned(),
+        Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
+        Some(value) => told(&secrets.mask_value(&value)),
+    };
+    Fact::new(FactKind::Value, Some(name), &value)
 }
 
 /// A value as text.
@@ -519,12 +515,4 @@ fn hide_input(facts: &mut [Fact], secret: &Fact) {
         HIDDEN.clone_into(&mut fact.value);
         fact.digest = None;
     }
-}
-
-/// The value of a variable whose name says that it is a secret.
-fn secret_value<'a>((name, value): (&String, &'a Value)) -> Option<&'a str> {
-    const SHORTEST: usize = 4;
-    let name = name.strip_prefix("env.").filter(|name| names_secret(name))?;
-    let value = value.as_str().filter(|value| value.len() >= SHORTEST);
-    value.filter(|_| !name.is_empty())
 }

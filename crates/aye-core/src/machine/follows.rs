@@ -15,6 +15,7 @@ use crate::text::{self, Scope, TextError};
 use super::ask::with_details;
 use super::covers::Coverage;
 use super::run::Machine;
+use super::variables::recording;
 
 /// What a yes leads to.
 #[derive(Default)]
@@ -295,8 +296,11 @@ impl Machine {
         question: &Question,
         scope: &Scope,
     ) -> Option<String> {
-        let open = left_open(scope, &ask.any);
-        let show = |template: &str| Some(self.secrets.mask(&text::text(template, &open).ok()?));
+        let (open, recorder) = recording(left_open(scope, &ask.any));
+        let show = |template: &str| {
+            let text = text::text(template, &open).ok()?;
+            Some(self.mask_seen(&text, &recorder))
+        };
         let options: Option<Vec<Value>> = ask
             .options
             .iter()

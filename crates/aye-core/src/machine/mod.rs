@@ -14,6 +14,7 @@
 //! | the name that one run at a time can hold | `concurrency` |
 //! | before a step acts: its gate, its question, its command | `enter`, `ask`, `execution`, `label` |
 //! | what a yes leads to and covers; asking, after a look | `follows`, `covers` |
+//! | variables with the names of secrets, where they are shown | `variables` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers: which count, what they lead to | `validate_answer`, `answer`, `resolve` |
@@ -54,6 +55,7 @@ mod run;
 mod settle;
 mod stop;
 mod validate_answer;
+mod variables;
 
 pub use edit::MOST_EDITS;
 pub use handle::Reaction;

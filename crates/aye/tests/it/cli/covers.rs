@@ -479,3 +479,52 @@ states:
         assert_eq!(place.read("ran.txt").lines().count(), 2);
     }
 }
+
+/// No text of a question, a record or a report has what a variable with the name of a secret
+/// holds, nor the secret that the name of a skill has in it.
+#[test]
+fn a_secret_in_a_command_or_in_the_name_of_a_skill_is_masked() {
+    const SECRET: &str = "hunter42secret";
+    for (step, inputs) in [
+        ("shell: 'true u:{{ env.MY_PASSWORD }} https://x'", ""),
+        ("command: 'true'\n    args: ['u:{{ env.MY_PASSWORD }}']", ""),
+        (
+            "skill: 'x/{{ inputs.token }}.yaml'",
+            "inputs: [{ name: token, type: secret, required: true }]\n",
+        ),
+    ] {
+        for gate in ["confirmation: { message: 'Go?', timeout: 0 }", "timeout: 5"] {
+            let place = Place::new();
+            let skill = format!("name: s\n{inputs}steps:\n  - name: a\n    {step}\n    {gate}\n");
+            place.write("s.yaml", &skill);
+            let run = |args: &[&str]| {
+                let given = format!("token={SECRET}");
+                let more = if inputs.is_empty() { vec![] } else { vec!["-i", &given] };
+                let mut command = place.command(&[args, &more].concat());
+                Ran::of(command.env("MY_PASSWORD", SECRET).output().unwrap(), &place)
+            };
+            let ran = run(&["run", "s.yaml"]);
+            let mut shown = ran.all();
+            let views: [&[&str]; 5] = [
+                &["inbox", "--json"],
+                &["show", "last"],
+                &["show", "last", "--json"],
+                &["show", "last", "--markdown"],
+                &["watch", "last", "--json"],
+            ];
+            if ran.code == 6 {
+                views.iter().for_each(|args| shown += &place.aye(args).all());
+                answer(&place, "yes");
+                shown += &run(&["resume", "last"]).all();
+            }
+            views[1..].iter().for_each(|args| shown += &place.aye(args).all());
+            assert!(!shown.contains(SECRET), "{step}: {shown}");
+            let db = std::fs::read(place.home().join("journal.db")).unwrap_or_default();
+            let wal = std::fs::read(place.home().join("journal.db-wal")).unwrap_or_default();
+            for bytes in [db, wal] {
+                let found = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+                assert!(!found, "{step}: in the journal");
+            }
+        }
+    }
+}
