@@ -28,7 +28,7 @@ pub use left_out::LeftOut;
 pub use lint::{SECRET_IN_ARGUMENTS, UNKNOWN_NAME, lint};
 pub use outside::OutsideReads;
 pub use reading::{question_names, step_names};
-pub(crate) use reading::{reads, reads_outcome};
+pub(crate) use reading::{reads, reads_outcome, template_reads};
 pub use route::Route;
 pub use secret_values::{GivenSecret, SecretArgument, SecretUses};
 pub(crate) use texts::{constant_text, failing_text};

@@ -71,6 +71,15 @@ pub(crate) fn reads_outcome(step: &Step, name: &str) -> bool {
     found
 }
 
+/// Whether a template can read what a step gave or how it ended.
+pub(crate) fn template_reads(template: &str, step: &str, output: Option<&str>) -> bool {
+    let named = |name: &str| named_in(template, Kind::Template, name);
+    let read = evaluated(template, Kind::Template);
+    let outcome = read.contains(step) || read.contains("steps[");
+    is_word_of(read, "steps") && outcome
+        || output.is_some_and(|name| named(name) || named(&format!("{name}_parsed")))
+}
+
 /// The part of a text that is evaluated.
 pub(super) fn evaluated(text: &str, kind: Kind) -> &str {
     match kind {

@@ -159,6 +159,8 @@ pub struct Approved {
     pub facts: Vec<Fact>,
     /// The step whose question it was, if it was not the step's own gate.
     pub asked_by: Option<String>,
+    /// What names of the outside stood for when they did.
+    pub outside: Arc<IndexMap<String, Value>>,
     /// The step was given something else since: only what such a change cannot
     /// touch is compared.
     pub edited: bool,

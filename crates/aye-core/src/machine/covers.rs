@@ -16,7 +16,7 @@ use crate::text::{Names, Outside, Scope, TextError, World};
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
-use super::variables::{recording, secret_value};
+use super::variables::{made_by, recording, secret_value};
 
 /// How often a step is asked about again because something has changed.
 const MOST_CHANGES: u32 = 3;
@@ -206,10 +206,19 @@ impl Machine {
         }
         for (name, template) in &step.env {
             let value = template.as_ref().map(|text| crate::text::text(text, scope)).transpose()?;
-            let value = match value {
-                Some(_) if names_secret(name) => HIDDEN.to_owned(),
-                Some(value) => mask(&value),
-                None => "(removed)".to_owned(),
+            let value = match (template, value) {
+                (Some(template), Some(_)) if names_secret(name) => {
+                    if !self.is_made_of_secrets(template) {
+                        let note = format!(
+                            "the value of `{name}`: its name hides it, so the answer is not \
+                             remembered"
+                        );
+                        facts.push(Fact::new(FactKind::Uncertain, None, &note));
+                    }
+                    format!("{HIDDEN}{}", made_by(template, scope))
+                }
+                (_, Some(value)) => mask(&value),
+                (_, None) => "(removed)".to_owned(),
             };
             facts.push(Fact::new(FactKind::Env, Some(name), &value));
         }
@@ -350,9 +359,11 @@ impl Machine {
             Ok(now) => {
                 let (before, after) =
                     (approved.compared(&approved.facts), approved.compared(&now.facts));
-                match before == after {
+                let mut changed = changes(&before, &after);
+                changed.extend(self.hidden_changes(step, approved, &scope)?);
+                match before == after && changed.is_empty() {
                     true => Agreed::Same,
-                    false => Agreed::Changed(changes(&before, &after)),
+                    false => Agreed::Changed(changed),
                 }
             }
         })

@@ -8,11 +8,12 @@ use aye_core::event::EventKind;
 use aye_core::facts::FactKind;
 use aye_core::machine::Start;
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, OnError, Step};
+use aye_core::skill::{Action, Ask, EndStatus, OnError, Step};
 use serde_json::json;
 
 use crate::build::{
-    Fakes, Run, asking, command, confirm, gated, on_error, program, start, step, steps, t,
+    Fakes, Run, asking, command, confirm, end, gated, on_error, program, start, state, states,
+    step, steps, t,
 };
 
 fn shell(name: &str, script: &str) -> Step {
@@ -139,4 +140,90 @@ fn the_text_of_a_script_is_still_bound() {
     };
     assert_ne!(facts("true"), facts("false"));
     assert_eq!(facts("true").digest, Some(digest(&[b"sh", b"-c", b"true"])));
+}
+
+/// A step with a variable that its name hides.
+fn hidden(value: &str) -> Step {
+    Step { env: [("OBJECT_KEY".to_owned(), Some(t(value)))].into(), ..command("a") }
+}
+
+#[test]
+fn what_only_its_name_hides_is_not_remembered() {
+    for (value, known) in [
+        ("{{ inputs.target }}", false),
+        ("{{ inputs.target }}{{ inputs.token }}", false),
+        ("{{ inputs.token | default(inputs.target) }}", false),
+        ("{{ env.TARGET }}", false),
+        ("stage", false),
+        ("{{ inputs.token }}", true),
+        ("{{ inputs.token | trim }}", true),
+        ("{{ env.VAULT_TOKEN }}", true),
+    ] {
+        let ask = || Ask { remember: true, ..confirm("go?") };
+        for skill in
+            [steps([gated(hidden(value), ask())]), steps([asking("ok", ask()), hidden(value)])]
+        {
+            let mut start = secret("hunter2-hunter2");
+            start.inputs.insert("target".to_owned(), json!("stage"));
+            let set = [("VAULT_TOKEN", "tok-12345678"), ("TARGET", "stage")];
+            let run = Run::start_in(skill, start, names(&set));
+            let note =
+                "the value of `OBJECT_KEY`: its name hides it, so the answer is not remembered";
+            let question = run.question();
+            assert_eq!(question.remember, known, "{value}");
+            assert_eq!(question.not_covered.iter().any(|one| one == note), !known, "{value}");
+            let shown = question.facts.iter().flatten().find(|fact| fact.kind == FactKind::Env);
+            assert_eq!(shown.unwrap().value, "***", "{value}");
+        }
+    }
+}
+
+#[test]
+fn what_only_its_name_hides_is_asked_about_again_when_an_earlier_step_gives_it_anew() {
+    let fix = Step { output: Some(t("next")), ..command("fix") };
+    let skill = states([
+        state(fix, &[("success", "ask")]),
+        state(asking("ask", confirm("go?")), &[("success", "a")]),
+        state(hidden("{{ next }}"), &[("success", "done"), ("failure", "again")]),
+        state(Step { output: Some(t("next")), ..command("again") }, &[("success", "a")]),
+        end("done", EndStatus::Completed),
+    ]);
+    let mut run = Run::start(skill);
+    run.exit_with(0, json!("stage"));
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"], "nothing has changed");
+    run.exit(1);
+    run.exit_with(0, json!("production"));
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    let changed = run.question().changed[0].line();
+    assert_eq!(
+        changed,
+        "env `OBJECT_KEY`: *** (of `fix` at start 1) -> *** (of `fix` at start 1, `again` at start 4)"
+    );
+}
+
+#[test]
+fn what_only_its_name_hides_is_compared_before_another_attempt() {
+    for change in [false, true] {
+        let a = on_error(hidden("{{ branch }}"), OnError::Ask);
+        let names = names(&[]);
+        names.set("branch", "stage");
+        let mut run = Run::start_in(steps([gated(a, confirm("go?"))]), start(), names);
+        run.answer("yes");
+        run.exit(1);
+        if change {
+            run.names.set("branch", "production");
+        }
+        run.answer("retry");
+        match change {
+            false => assert_eq!(run.tail(1), ["a start 2"]),
+            true => {
+                assert_eq!(run.tail(1), ["a ask gate"]);
+                let changed = run.question().changed[0].line();
+                assert_eq!(changed, "env `OBJECT_KEY`: *** (another value) -> *** (as it is now)");
+                run.answer("yes");
+                assert_eq!(run.tail(1), ["a start 2"]);
+            }
+        }
+    }
 }

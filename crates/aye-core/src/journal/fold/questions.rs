@@ -133,8 +133,10 @@ impl State {
         let outside = Arc::new(question.outside.clone());
         for (step, facts) in covered {
             let asked_by = Some(question.step.clone());
-            let approved = Arc::new(Approved { facts, asked_by, edited: false });
             let (at, outside) = (self.entered_at, Arc::clone(&outside));
+            let approved =
+                Approved { facts, asked_by, outside: Arc::clone(&outside), edited: false };
+            let approved = Arc::new(approved);
             self.covered.insert(step.clone(), Covered { approved, at, outside });
         }
     }
@@ -145,12 +147,14 @@ impl State {
         let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&question.step) else { return };
         let before = record.approved.as_ref();
         let asked_by = before.and_then(|approved| approved.asked_by.clone());
-        let approved = Arc::new(Approved { facts, asked_by, edited: false });
+        let outside = Arc::new(question.outside.clone());
+        let approved = Approved { facts, asked_by, outside: Arc::clone(&outside), edited: false };
+        let approved = Arc::new(approved);
         record.approved = Some(Arc::clone(&approved));
         // Agreed to as it is now, it runs like that at the next visit too.
         if let Some(covered) = self.covered.get_mut(&question.step) {
             covered.approved = approved;
-            covered.outside = Arc::new(question.outside.clone());
+            covered.outside = outside;
         }
     }
 }
