@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::digest::digest;
+use crate::error_code::ErrorCode;
 use crate::event::ProcessRecord;
 use crate::facts::FactKind;
 use crate::id::QuestionId;
@@ -140,7 +141,12 @@ impl Machine {
                 Ok(covered) => covered,
                 Err(inspection) => return Ok(BuiltQuestion::Inspect(inspection)),
             };
-            let Covered { facts, not_covered, destructive, uncertain } = covered;
+            let Covered { facts, not_covered, destructive, uncertain, missing } = covered;
+            // Nobody can agree to what nobody can read.
+            if let Some(missing) = missing.filter(|_| purpose == Purpose::Gate) {
+                let error = TextError::new(format!("the skill {missing}"));
+                return Err(TextError { code: ErrorCode::Nested, ..error });
+            }
             question.not_covered.splice(..0, not_covered);
             question.outside = self.kept_outside(seen);
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();

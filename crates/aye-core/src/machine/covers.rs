@@ -83,6 +83,8 @@ pub(super) struct Covered {
     pub(super) destructive: bool,
     /// What is not covered may be something else in the next run.
     pub(super) uncertain: bool,
+    /// Why the skill cannot be loaded that the step which asks would run.
+    pub(super) missing: Option<String>,
 }
 
 impl Machine {
@@ -300,10 +302,12 @@ impl Machine {
         };
         notes.into_iter().for_each(|fact| note(fact.value));
         let mut destructive = false;
+        let mut missing = None;
         match &self.inspected {
             _ if looks.is_empty() => {}
             None => return Err(Box::new(Inspection { at: self.clock(world), looks })),
             Some(seen) if seen.inspection.looks == looks => {
+                missing = missing_skill(seen);
                 for fact in seen.labelled() {
                     match fact.kind {
                         FactKind::NotCovered => note(fact.value),
@@ -331,7 +335,7 @@ impl Machine {
         if facts.iter().any(|fact| fact.value.contains(HIDDEN)) {
             not_covered.push(format!("the values of secrets, which are shown as {HIDDEN}"));
         }
-        Ok(Covered { facts, not_covered, destructive, uncertain })
+        Ok(Covered { facts, not_covered, destructive, uncertain, missing })
     }
 
     /// What of the outside can be kept as it is: what must not be written down
@@ -513,6 +517,17 @@ fn may_be_production(facts: &[Fact], declared: &Fact) -> bool {
     let given = facts.iter().find(about).map(|fact| fact.value.as_str());
     let environment = given.unwrap_or(&declared.value);
     is_production(environment) || environment.contains('{') || environment.contains(HIDDEN)
+}
+
+/// What the host says of a skill that it was to look at and could not load. Later steps may
+/// still bring theirs.
+fn missing_skill(seen: &Inspected) -> Option<String> {
+    let mut looks = seen.inspection.looks.iter().zip(&seen.facts);
+    looks.find_map(|(look, facts)| {
+        let Subject::Skill { skill: Text::Plain(_), .. } = &look.subject else { return None };
+        let fact = facts.iter().find(|fact| fact.kind == FactKind::Skill)?;
+        (look.step.is_none() && fact.digest.is_none()).then(|| fact.value.clone())
+    })
 }
 
 /// An input that the skill itself calls a secret is not written down.

@@ -510,6 +510,39 @@ fn secrets_are_not_in_the_facts() {
     assert!(run.question().not_covered.iter().any(|note| note == listed));
 }
 
+#[test]
+fn nobody_is_asked_about_a_skill_that_cannot_be_loaded() {
+    let action = Action::Skill {
+        skill: t("{{ env.WHICH }}.yaml"),
+        inputs: Default::default(),
+        span: Default::default(),
+    };
+    let names = || {
+        let names = std::sync::Arc::new(crate::build::Fakes::default());
+        names.set("env.WHICH", "one");
+        names
+    };
+    let gate = || steps([gated(step("a", action.clone()), confirm("go?"))]);
+    let missing = names();
+    missing.set("file.one.yaml", "missing");
+    let run = Run::start_in(gate(), crate::build::start(), missing);
+    assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
+    let message = run.machine.state().steps["a"].message.clone().unwrap();
+    assert!(message.contains("there is no skill `one.yaml`"), "{message}");
+    // One that is gone when someone has agreed is not run either.
+    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    run.names.set("file.one.yaml", "missing");
+    run.answer("yes");
+    assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
+    // What was shown runs, whatever the variable says meanwhile.
+    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    run.names.set("env.WHICH", "two");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"]);
+    let record = &run.machine.state().steps["a"];
+    assert_eq!(record.command.as_deref(), Some("one.yaml"));
+}
+
 /// The journal as a version before facts wrote it.
 fn without_facts(events: &[Event]) -> Vec<Event> {
     let old = |event: &Event| {

@@ -528,3 +528,30 @@ fn a_secret_in_a_command_or_in_the_name_of_a_skill_is_masked() {
         }
     }
 }
+
+/// A variable names the skill: what was shown runs, and what cannot be loaded is not asked
+/// about.
+#[test]
+fn a_skill_that_a_variable_names() {
+    let place = Place::new();
+    for name in ["one", "two"] {
+        let inner =
+            format!("name: {name}\nsteps: [{{ name: a, shell: 'echo {name} >> ran.txt' }}]\n");
+        place.write(&format!("skills/{name}.yaml"), &inner);
+    }
+    place.write("s.yaml", &gated("skill: '{{ env.WHICH }}'"));
+    let run = |args: &[&str], which: &str| {
+        Ran::of(place.command(args).env("WHICH", which).output().unwrap(), &place)
+    };
+    let ran = run(&["run", "s.yaml"], "one");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    answer(&place, "yes");
+    let ran = run(&["resume", "last"], "two");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("ran.txt"), "one\n");
+    let ran = run(&["run", "s.yaml"], "three");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("the skill cannot be loaded: there is no skill `three`"));
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox, Value::Array(Vec::new()));
+}
