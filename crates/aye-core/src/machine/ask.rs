@@ -12,7 +12,7 @@ use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
-use super::covers::{BuiltQuestion, Coverage, Covered};
+use super::covers::{BuiltQuestion, Covered};
 use super::edit::MOST_EDITS;
 use super::follows::Follows;
 use super::run::{Machine, after};
@@ -56,15 +56,7 @@ impl Machine {
             });
         }
         let followed = match purpose {
-            Purpose::Gate => {
-                let (line, words) = self.command_line(step, &scope)?;
-                let command = (!line.is_empty()).then_some(line);
-                let mut coverage = Coverage::default();
-                self.cover(step, &scope, (None, None), &mut coverage)?;
-                let coverage = Some(coverage);
-                let (destructive, unseen) = (step.destroys(), step.holds_a_skill());
-                Follows { command, words, destructive, coverage, unseen, ..Follows::default() }
-            }
+            Purpose::Gate => self.gate_follows(step, &scope)?,
             Purpose::Ask => {
                 let follows = self.what_follows(step, ask, &scope);
                 Follows { destructive: step.destructive || follows.destructive, ..follows }

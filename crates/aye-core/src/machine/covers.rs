@@ -69,6 +69,11 @@ impl Coverage {
         self.facts.push(Fact { step, answer, ..fact });
     }
 
+    /// Adds something that a yes does not cover.
+    pub(super) fn note(&mut self, text: &str) {
+        self.facts.push(Fact::new(FactKind::NotCovered, None, text));
+    }
+
     /// Whether what this step does is a part of it.
     pub(super) fn has(&self, step: &str) -> bool {
         self.facts.iter().any(|fact| fact.step.as_deref() == Some(step))
@@ -388,7 +393,7 @@ impl Machine {
         let record = self.state.steps.get(&step.name.value);
         let approved = around.or_else(|| record.and_then(|record| record.approved.as_ref()));
         let asked_by = approved.and_then(|approved| approved.asked_by.as_deref());
-        let asked = asked_by.and_then(|name| self.node(name)?.1.step.action.ask());
+        let asked = asked_by.and_then(|name| self.node(name)?.1.step.question());
         match (asked, asked_by) {
             (Some(ask), Some(name)) => Ask {
                 message: crate::skill::Template::new(

@@ -13,7 +13,7 @@
 //! | what follows, until the run rests | `advance` |
 //! | the name that one run at a time can hold | `concurrency` |
 //! | before a step acts: its gate, its question, its command | `enter`, `ask`, `execution`, `label` |
-//! | what a yes leads to and covers; asking, after a look | `follows`, `covers` |
+//! | what a yes leads to and covers; asking, after a look | `follows`, `gate`, `covers` |
 //! | variables with the names of secrets, where they are shown | `variables` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
@@ -42,6 +42,7 @@ mod finally;
 mod finish;
 mod fix;
 mod follows;
+mod gate;
 mod guard;
 mod handle;
 mod heal;

@@ -555,3 +555,33 @@ fn a_skill_that_a_variable_names() {
     let inbox = place.aye(&["inbox", "--json"]).ok().json();
     assert_eq!(inbox, Value::Array(Vec::new()));
 }
+
+/// What follows a step because of the same yes: it is shown, and compared before it starts.
+#[test]
+fn what_belongs_to_a_step_with_a_gate() {
+    let skill = |shell: &str, belongs: &str| {
+        format!(
+            "name: s\nsteps:\n  - name: cache\n    shell: \"{shell}\"\n    confirmation: {{ message: 'Refresh the cache?', timeout: 0 }}\n    {belongs}\n"
+        )
+    };
+    let then = "then: [{ name: t, command: sh, args: [x.sh], stdin: 'echo drop database' }]";
+    let check = "validate: [{ command: sh, args: [x.sh] }]";
+    for (belongs, name) in [(then, "t"), (check, "cache.check")] {
+        let place = Place::new();
+        place.write("x.sh", SCRIPT);
+        let file = format!("file `x.sh` of `{name}`");
+        let ran = yes_after(&place, &skill("true", belongs), || drop(place.write("x.sh", OTHER)));
+        asks_again(&place, &ran, &file);
+        // The step itself changes what comes next.
+        let place = Place::new();
+        place.write("x.sh", SCRIPT);
+        let writes = "printf 'echo two >> ran.txt' > x.sh";
+        let ran = yes_after(&place, &skill(writes, belongs), || {});
+        asks_again(&place, &ran, "file `x.sh`");
+    }
+    let place = Place::new();
+    place.write("x.sh", SCRIPT);
+    place.write("s.yaml", &skill("true", then));
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert!(ran.all().contains("stdin of `t`: echo drop database"), "{}", ran.all());
+}
