@@ -7,10 +7,10 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::skill::{Action, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
+use crate::skill::{Action, AskKind, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
 use crate::span::{LineStarts, Span, Spanned};
 
-use super::linearize::{append_finally, in_order, with_guards};
+use super::linearize::{append_finally, checks, in_order, with_guards};
 
 /// The place of a node in [`Flow::nodes`].
 pub type NodeId = usize;
@@ -208,6 +208,32 @@ impl Flow {
             (Body::Steps(_), _) => node + 1..self.finally,
             (Body::States { .. }, _) => node + 1..node + 1,
         }
+    }
+
+    /// The nodes that may run because this step did, in order: the commands that guard it, its
+    /// `then`, and what belongs to those; and whether someone is asked before they do.
+    pub fn started_with(&self, step: &Step) -> Vec<(NodeId, bool)> {
+        let mut found = Vec::new();
+        self.add_started(step, false, &mut found);
+        found
+    }
+
+    /// Says whether someone is asked before what comes after all of it.
+    fn add_started(&self, step: &Step, asked: bool, found: &mut Vec<(NodeId, bool)>) -> bool {
+        let checks = checks(step);
+        found.extend(checks.iter().filter_map(|check| Some((self.find(&check.name)?, asked))));
+        let mut asked_since = asked;
+        for child in &step.then {
+            let gated = asked_since || child.confirmation.is_some();
+            found.extend(self.find(&child.name).map(|at| (at, gated)));
+            // A text that someone types is no consent.
+            let consents = child.action.ask().is_some_and(|ask| ask.kind != AskKind::Input);
+            let inner = gated || consents;
+            let asked_inside = self.add_started(child, inner, found) && !gated;
+            // A question that may be left out asks nobody.
+            asked_since |= asked_inside && child.condition.is_none();
+        }
+        asked_since
     }
 
     /// The nodes of the body: without `finally`.

@@ -97,7 +97,7 @@ fn chain(
 }
 
 /// The commands among a step's guards, as steps.
-fn checks(step: &Step) -> Vec<Step> {
+pub(super) fn checks(step: &Step) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for guard in &step.guards {
         let GuardCheck::Command { program, args, cwd } = &guard.check else { continue };

@@ -71,6 +71,24 @@ pub(crate) fn reads_outcome(step: &Step, name: &str) -> bool {
     found
 }
 
+/// Whether a template can read what a step gave or how it ended.
+pub(crate) fn template_reads(template: &str, step: &str, output: Option<&str>) -> bool {
+    text_reads(template, Kind::Template, step, output)
+}
+
+/// The same of a condition.
+pub(crate) fn condition_reads(condition: &str, step: &str, output: &str) -> bool {
+    text_reads(condition, Kind::Condition, step, Some(output))
+}
+
+fn text_reads(text: &str, kind: Kind, step: &str, output: Option<&str>) -> bool {
+    let named = |name: &str| named_in(text, kind, name);
+    let read = evaluated(text, kind);
+    let outcome = read.contains(step) || read.contains("steps[");
+    is_word_of(read, "steps") && outcome
+        || output.is_some_and(|name| named(name) || named(&format!("{name}_parsed")))
+}
+
 /// The part of a text that is evaluated.
 pub(super) fn evaluated(text: &str, kind: Kind) -> &str {
     match kind {

@@ -159,6 +159,8 @@ pub struct Approved {
     pub facts: Vec<Fact>,
     /// The step whose question it was, if it was not the step's own gate.
     pub asked_by: Option<String>,
+    /// What names of the outside stood for when they did.
+    pub outside: Arc<IndexMap<String, Value>>,
     /// The step was given something else since: only what such a change cannot
     /// touch is compared.
     pub edited: bool,
@@ -173,7 +175,7 @@ impl Approved {
     }
 }
 
-/// A step that someone agreed to at an earlier question.
+/// A step that someone agreed to at an earlier question, for every visit to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covered {
     /// What they agreed to.

@@ -80,7 +80,8 @@ pub struct State {
     /// When that was, or when its last retry was decided: `now` in its
     /// templates, so that what is asked, intended and done is the same.
     pub entered_at: Timestamp,
-    /// Steps that someone agreed to at an earlier question, until they start.
+    /// Steps that someone agreed to at an earlier question: each visit to one is compared with
+    /// that, until the question is answered anew.
     pub covered: IndexMap<String, Covered>,
     /// The skill's named outputs, once completed.
     pub results: IndexMap<String, Value>,

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::digest::digest;
+use crate::error_code::ErrorCode;
 use crate::event::ProcessRecord;
 use crate::facts::FactKind;
 use crate::id::QuestionId;
@@ -11,10 +12,11 @@ use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
 
-use super::covers::{BuiltQuestion, Coverage, Covered, recording};
+use super::covers::{BuiltQuestion, Covered};
 use super::edit::MOST_EDITS;
 use super::follows::Follows;
 use super::run::{Machine, after};
+use super::variables::recording;
 
 /// An option of a recovery question: value, label, description, action.
 type RecoveryOption = (&'static str, &'static str, &'static str, ChoiceAction);
@@ -40,7 +42,10 @@ impl Machine {
         world: &World,
     ) -> Result<BuiltQuestion, TextError> {
         let (scope, recorder) = recording(self.scope_of(&step.name, world));
-        let show = |template: &str| Ok(self.secrets.mask(&text::text(template, &scope)?));
+        let show = |template: &str| {
+            let text = text::text(template, &scope)?;
+            Ok(self.mask_seen(&text, &recorder))
+        };
         let mut options = Vec::new();
         for choice in &ask.options {
             options.push(Offer {
@@ -51,15 +56,7 @@ impl Machine {
             });
         }
         let followed = match purpose {
-            Purpose::Gate => {
-                let (line, words) = self.command_line(step, &scope)?;
-                let command = (!line.is_empty()).then_some(line);
-                let mut coverage = Coverage::default();
-                self.cover(step, &scope, (None, None), &mut coverage)?;
-                let coverage = Some(coverage);
-                let (destructive, unseen) = (step.destroys(), step.holds_a_skill());
-                Follows { command, words, destructive, coverage, unseen, ..Follows::default() }
-            }
+            Purpose::Gate => self.gate_follows(step, &scope)?,
             Purpose::Ask => {
                 let follows = self.what_follows(step, ask, &scope);
                 Follows { destructive: step.destructive || follows.destructive, ..follows }
@@ -136,7 +133,12 @@ impl Machine {
                 Ok(covered) => covered,
                 Err(inspection) => return Ok(BuiltQuestion::Inspect(inspection)),
             };
-            let Covered { facts, not_covered, destructive, uncertain } = covered;
+            let Covered { facts, not_covered, destructive, uncertain, missing } = covered;
+            // Nobody can agree to what nobody can read.
+            if let Some(missing) = missing.filter(|_| purpose == Purpose::Gate) {
+                let error = TextError::new(format!("the skill {missing}"));
+                return Err(TextError { code: ErrorCode::Nested, ..error });
+            }
             question.not_covered.splice(..0, not_covered);
             question.outside = self.kept_outside(seen);
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();

@@ -10,17 +10,18 @@ use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject,
 use crate::flow::{self, OutsideReads};
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
-use crate::secrets::{Text, names_secret};
+use crate::secrets::{Secrets, Text, names_secret};
 use crate::skill::{Action, Ask, Step, is_production};
-use crate::text::{Names, Outside, Recorder, Scope, TextError, World};
+use crate::text::{Names, Outside, Scope, TextError, World};
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
+use super::variables::{made_by, recording, secret_value};
 
 /// How often a step is asked about again because something has changed.
 const MOST_CHANGES: u32 = 3;
 /// What stands in the place of a value that must not be shown.
-const HIDDEN: &str = "***";
+pub(super) const HIDDEN: &str = "***";
 
 /// What came of building a question.
 pub(super) enum BuiltQuestion {
@@ -68,6 +69,11 @@ impl Coverage {
         self.facts.push(Fact { step, answer, ..fact });
     }
 
+    /// Adds something that a yes does not cover.
+    pub(super) fn note(&mut self, text: &str) {
+        self.facts.push(Fact::new(FactKind::NotCovered, None, text));
+    }
+
     /// Whether what this step does is a part of it.
     pub(super) fn has(&self, step: &str) -> bool {
         self.facts.iter().any(|fact| fact.step.as_deref() == Some(step))
@@ -82,6 +88,8 @@ pub(super) struct Covered {
     pub(super) destructive: bool,
     /// What is not covered may be something else in the next run.
     pub(super) uncertain: bool,
+    /// Why the skill cannot be loaded that the step which asks would run.
+    pub(super) missing: Option<String>,
 }
 
 impl Machine {
@@ -121,7 +129,8 @@ impl Machine {
         if of.0.is_some() {
             self.knows_steps_of(step, scope)?;
         }
-        let (facts, subject) = self.deciding(step, scope)?;
+        let render = |scope: &Scope, secrets: &Secrets| self.deciding(step, scope, secrets);
+        let (facts, subject) = self.render_masked(scope, render)?;
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
         coverage.facts.extend(facts.into_iter().map(label));
         let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
@@ -134,8 +143,9 @@ impl Machine {
         &self,
         step: &Step,
         scope: &Scope,
+        secrets: &Secrets,
     ) -> Result<(Vec<Fact>, Option<Subject>), TextError> {
-        let mask = |text: &str| self.secrets.mask(text);
+        let mask = |text: &str| secrets.mask(text);
         let (shown, words) = self.command_line(step, scope)?;
         let mut facts = vec![Fact::new(FactKind::Machine, None, &self.state.driver.host)];
         let command = Fact::new(FactKind::Command, None, &shown);
@@ -163,7 +173,7 @@ impl Machine {
             Action::Skill { skill, .. } => {
                 facts.push(command);
                 for (name, value) in self.given_to(step, scope)? {
-                    let value = self.secrets.mask_value(&value);
+                    let value = secrets.mask_value(&value);
                     facts.push(Fact::new(FactKind::Input, Some(&name), &told(&value)));
                 }
                 let called = crate::text::text(skill, scope)?;
@@ -176,9 +186,9 @@ impl Machine {
             }
             Action::ForEach(each) => {
                 let items = Value::Array(self.items(each, scope)?);
-                let items = self.secrets.mask_value(&items);
+                let items = secrets.mask_value(&items);
                 facts.push(Fact::new(FactKind::Items, None, &items.to_string()));
-                facts.extend(self.values_read(step, scope));
+                facts.extend(self.values_read(step, scope, secrets));
                 let note = format!(
                     "skills, tools, programs and scripts that the steps inside `{}` start",
                     step.name.value
@@ -197,16 +207,25 @@ impl Machine {
                 }
                 let code = self.given_to(step, scope)?.remove("code").unwrap_or_default();
                 facts.push(Fact::new(FactKind::Code, None, &mask(&told(&code))));
-                facts.extend(self.values_read(step, scope));
+                facts.extend(self.values_read(step, scope, secrets));
             }
             Action::Ask(_) | Action::Return { .. } | Action::Note => {}
         }
         for (name, template) in &step.env {
             let value = template.as_ref().map(|text| crate::text::text(text, scope)).transpose()?;
-            let value = match value {
-                Some(_) if names_secret(name) => HIDDEN.to_owned(),
-                Some(value) => mask(&value),
-                None => "(removed)".to_owned(),
+            let value = match (template, value) {
+                (Some(template), Some(_)) if names_secret(name) => {
+                    if !self.is_made_of_secrets(template) {
+                        let note = format!(
+                            "the value of `{name}`: its name hides it, so the answer is not \
+                             remembered"
+                        );
+                        facts.push(Fact::new(FactKind::Uncertain, None, &note));
+                    }
+                    format!("{HIDDEN}{}", made_by(template, scope))
+                }
+                (_, Some(value)) => mask(&value),
+                (_, None) => "(removed)".to_owned(),
             };
             facts.push(Fact::new(FactKind::Env, Some(name), &value));
         }
@@ -219,7 +238,7 @@ impl Machine {
 
     /// The values that a block, or the steps inside a step, can read: what they
     /// do with them is not known before they run.
-    fn values_read(&self, step: &Step, scope: &Scope) -> Vec<Fact> {
+    fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
         let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
         let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
         let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
@@ -227,7 +246,7 @@ impl Machine {
         let locals = scope.locals.iter().filter(|(name, _)| flow::reads(step, name));
         let locals = locals.map(|(name, value)| (name.clone(), value));
         let fact = |(name, value): (String, &Value)| {
-            let value = self.secrets.mask_value(value);
+            let value = secrets.mask_value(value);
             Fact::new(FactKind::Value, Some(&name), &told(&value))
         };
         let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
@@ -245,7 +264,7 @@ impl Machine {
             step.action.is_nested() || matches!(step.action, Action::Compute { python: true, .. });
         let current = scope.world.names.unfrozen().filter(|_| apart);
         let names = current.unwrap_or(&*scope.world.names);
-        facts.extend(reads.names.iter().map(|name| self.value_outside(name, names)));
+        facts.extend(reads.names.iter().map(|name| value_outside(name, names, secrets)));
         let unknown: Vec<String> = reads.unknown.iter().map(|name| format!("`{name}`")).collect();
         if !unknown.is_empty() {
             let (step, unknown) = (&step.name.value, unknown.join(", "));
@@ -253,21 +272,6 @@ impl Machine {
             facts.push(Fact::new(FactKind::Uncertain, None, &note));
         }
         facts
-    }
-
-    /// What a name of the outside stands for.
-    fn value_outside(&self, name: &str, names: &dyn Names) -> Fact {
-        let variable = name.strip_prefix("env.");
-        let value = match variable {
-            Some(variable) => names.env(variable).map(Value::String),
-            None => names.look_up(name),
-        };
-        let value = match value {
-            None | Some(Value::Null) => "(not set)".to_owned(),
-            Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
-            Some(value) => told(&self.secrets.mask_value(&value)),
-        };
-        Fact::new(FactKind::Value, Some(name), &value)
     }
 
     /// Fails if a block, or a step inside, reads how a step ended that has not run yet.
@@ -303,10 +307,12 @@ impl Machine {
         };
         notes.into_iter().for_each(|fact| note(fact.value));
         let mut destructive = false;
+        let mut missing = None;
         match &self.inspected {
             _ if looks.is_empty() => {}
             None => return Err(Box::new(Inspection { at: self.clock(world), looks })),
             Some(seen) if seen.inspection.looks == looks => {
+                missing = missing_skill(seen);
                 for fact in seen.labelled() {
                     match fact.kind {
                         FactKind::NotCovered => note(fact.value),
@@ -324,17 +330,17 @@ impl Machine {
             // What is different each time cannot be agreed to: asked again, it fails.
             Some(_) => facts.push(Fact::new(FactKind::Unsettled, None, "what it would run")),
         }
-        let hidden: Vec<&str> = outside.iter().filter_map(secret_value).collect();
+        let secrets = self.with_variables(outside);
+        let secrets = secrets.as_ref().unwrap_or(&self.secrets);
         for fact in &mut facts {
-            fact.value = self.secrets.mask(&fact.value);
-            for secret in &hidden {
-                fact.value = fact.value.replace(secret, HIDDEN);
-            }
+            fact.value = secrets.mask(&fact.value);
+            fact.name = fact.name.as_ref().map(|name| secrets.mask(name));
         }
+        not_covered.iter_mut().for_each(|note| *note = secrets.mask(note));
         if facts.iter().any(|fact| fact.value.contains(HIDDEN)) {
             not_covered.push(format!("the values of secrets, which are shown as {HIDDEN}"));
         }
-        Ok(Covered { facts, not_covered, destructive, uncertain })
+        Ok(Covered { facts, not_covered, destructive, uncertain, missing })
     }
 
     /// What of the outside can be kept as it is: what must not be written down
@@ -362,9 +368,11 @@ impl Machine {
             Ok(now) => {
                 let (before, after) =
                     (approved.compared(&approved.facts), approved.compared(&now.facts));
-                match before == after {
+                let mut changed = changes(&before, &after);
+                changed.extend(self.hidden_changes(step, approved, &scope)?);
+                match before == after && changed.is_empty() {
                     true => Agreed::Same,
-                    false => Agreed::Changed(changes(&before, &after)),
+                    false => Agreed::Changed(changed),
                 }
             }
         })
@@ -385,7 +393,7 @@ impl Machine {
         let record = self.state.steps.get(&step.name.value);
         let approved = around.or_else(|| record.and_then(|record| record.approved.as_ref()));
         let asked_by = approved.and_then(|approved| approved.asked_by.as_deref());
-        let asked = asked_by.and_then(|name| self.node(name)?.1.step.action.ask());
+        let asked = asked_by.and_then(|name| self.node(name)?.1.step.question());
         match (asked, asked_by) {
             (Some(ask), Some(name)) => Ask {
                 message: crate::skill::Template::new(
@@ -456,13 +464,6 @@ impl Machine {
     }
 }
 
-/// A scope that notes what it looks up outside.
-pub(super) fn recording(scope: Scope) -> (Scope, std::sync::Arc<Recorder>) {
-    let recorder = std::sync::Arc::new(Recorder::new(scope.world.names.clone()));
-    let world = World { names: recorder.clone(), ..scope.world };
-    (Scope { world, ..scope }, recorder)
-}
-
 /// What is different between two askings of a question.
 pub(super) fn changed_since(before: &Question, after: &BuiltQuestion) -> Vec<Change> {
     let (Some(old), BuiltQuestion::Question(after)) = (&before.facts, after) else {
@@ -487,6 +488,21 @@ fn keeps_changing(changed: &[Change]) -> TextError {
     TextError { code: ErrorCode::Changed, hint: Some(hint), ..TextError::new(message) }
 }
 
+/// What a name of the outside stands for.
+fn value_outside(name: &str, names: &dyn Names, secrets: &Secrets) -> Fact {
+    let variable = name.strip_prefix("env.");
+    let value = match variable {
+        Some(variable) => names.env(variable).map(Value::String),
+        None => names.look_up(name),
+    };
+    let value = match value {
+        None | Some(Value::Null) => "(not set)".to_owned(),
+        Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
+        Some(value) => told(&secrets.mask_value(&value)),
+    };
+    Fact::new(FactKind::Value, Some(name), &value)
+}
+
 /// A value as text.
 fn told(value: &Value) -> String {
     match value {
@@ -508,6 +524,17 @@ fn may_be_production(facts: &[Fact], declared: &Fact) -> bool {
     is_production(environment) || environment.contains('{') || environment.contains(HIDDEN)
 }
 
+/// What the host says of a skill that it was to look at and could not load. Later steps may
+/// still bring theirs.
+fn missing_skill(seen: &Inspected) -> Option<String> {
+    let mut looks = seen.inspection.looks.iter().zip(&seen.facts);
+    looks.find_map(|(look, facts)| {
+        let Subject::Skill { skill: Text::Plain(_), .. } = &look.subject else { return None };
+        let fact = facts.iter().find(|fact| fact.kind == FactKind::Skill)?;
+        (look.step.is_none() && fact.digest.is_none()).then(|| fact.value.clone())
+    })
+}
+
 /// An input that the skill itself calls a secret is not written down.
 fn hide_input(facts: &mut [Fact], secret: &Fact) {
     let about = |fact: &&mut Fact| {
@@ -519,12 +546,4 @@ fn hide_input(facts: &mut [Fact], secret: &Fact) {
         HIDDEN.clone_into(&mut fact.value);
         fact.digest = None;
     }
-}
-
-/// The value of a variable whose name says that it is a secret.
-fn secret_value<'a>((name, value): (&String, &'a Value)) -> Option<&'a str> {
-    const SHORTEST: usize = 4;
-    let name = name.strip_prefix("env.").filter(|name| names_secret(name))?;
-    let value = value.as_str().filter(|value| value.len() >= SHORTEST);
-    value.filter(|_| !name.is_empty())
 }

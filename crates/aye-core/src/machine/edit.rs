@@ -36,12 +36,12 @@ impl Machine {
         world: &World,
     ) -> Option<Map<String, Value>> {
         let (_, node) = self.node(step)?;
-        let given = self.given_with(&node.step, edits, &self.scope(world)).ok()?;
-        if given.is_empty() {
-            return None;
-        }
-        match self.secrets.mask_value(&Value::Object(given)) {
-            Value::Object(given) => Some(given),
+        let masked = self.render_masked(&self.scope(world), |scope, secrets| {
+            let given = self.given_with(&node.step, edits, scope)?;
+            Ok(secrets.mask_value(&Value::Object(given)))
+        });
+        match masked.ok()? {
+            Value::Object(given) if !given.is_empty() => Some(given),
             _ => None,
         }
     }
@@ -121,9 +121,12 @@ impl Machine {
 
     /// The arguments in which a secret stands.
     fn names_with_secrets(&self, step: &Step, world: &World) -> Vec<String> {
-        let given = self.given_with(step, None, &self.scope(world)).unwrap_or_default();
-        let hides = |(_, value): &(&String, &Value)| self.secrets.mask_value(value) != **value;
-        given.iter().filter(hides).map(|(name, _)| name.clone()).collect()
+        let found = self.render_masked(&self.scope(world), |scope, secrets| {
+            let given = self.given_with(step, None, scope)?;
+            let hides = |(_, value): &(&String, &Value)| secrets.mask_value(value) != **value;
+            Ok(given.iter().filter(hides).map(|(name, _)| name.clone()).collect())
+        });
+        found.unwrap_or_default()
     }
 
     /// Whether what an answer changes can be changed.
@@ -201,9 +204,12 @@ impl Machine {
     /// What was changed, a line each, secrets masked: `tag: abc -> abcdef`.
     pub(super) fn changes(&self, step: &Step, scope: &Scope) -> Vec<String> {
         let Some(edits) = self.edits_of(&step.name) else { return Vec::new() };
-        let before = self.given_with(step, None, scope).unwrap_or_default();
-        let after = self.given_with(step, Some(edits), scope).unwrap_or_default();
-        text::changes(&before, &after, |value| self.secrets.mask(&word(value)))
+        let lines = self.render_masked(scope, |scope, secrets| {
+            let before = self.given_with(step, None, scope).unwrap_or_default();
+            let after = self.given_with(step, Some(edits), scope).unwrap_or_default();
+            Ok(text::changes(&before, &after, |value| secrets.mask(&word(value))))
+        });
+        lines.unwrap_or_default()
     }
 
     pub(super) fn edits_of(&self, step: &str) -> Option<&Edits> {

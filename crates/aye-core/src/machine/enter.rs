@@ -178,11 +178,14 @@ impl Machine {
     fn described(&self, step: &Step, world: &World) -> Option<String> {
         let prose = step.description.as_ref()?;
         // Prose may hold braces that mean nothing.
-        let said = match prose.contains('{') {
-            true => text::text(prose, &self.scope(world)).ok(),
-            false => None,
-        };
-        Some(self.secrets.mask(said.as_deref().unwrap_or(prose).trim()))
+        let said = self.render_masked(&self.scope(world), |scope, secrets| {
+            let said = match prose.contains('{') {
+                true => text::text(prose, scope).ok(),
+                false => None,
+            };
+            Ok(secrets.mask(said.as_deref().unwrap_or(prose).trim()))
+        });
+        said.ok()
     }
 
     /// The end of a step that has nothing to do or does it here.

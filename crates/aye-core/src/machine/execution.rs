@@ -9,10 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::effect::{Compute, Execution, Process, Rendered, Task, ToolCall};
 use crate::journal::Phase;
-use crate::secrets::{is_secret, secret_marker};
+use crate::secrets::{Secrets, is_secret, names_secret, secret_marker};
 use crate::skill::{Action, Step, StepTimeout, Template};
 use crate::text::{self, Scope, TextError, World};
 
+use super::covers::HIDDEN;
 use super::edit::{replaced, words};
 use super::run::{Machine, after};
 
@@ -177,7 +178,7 @@ impl Machine {
         for (name, template) in &step.env {
             env.insert(name.clone(), render(template)?);
         }
-        let invocation = self.invocation(step, scope)?;
+        let invocation = self.invocation(step, scope, &self.secrets)?;
         // Last, so that nothing in the file can stand in for a value.
         env.extend(invocation.values.into_iter().map(|(name, value)| (name, Some(value))));
         Ok(Process {
@@ -238,28 +239,46 @@ impl Machine {
         step: &Step,
         scope: &Scope,
     ) -> Result<(String, Vec<String>, usize), TextError> {
-        let Invocation { argv, values, shown } = self.invocation(step, scope)?;
+        self.render_masked(scope, |scope, secrets| self.masked_line(step, scope, secrets))
+    }
+
+    fn masked_line(
+        &self,
+        step: &Step,
+        scope: &Scope,
+        secrets: &Secrets,
+    ) -> Result<(String, Vec<String>, usize), TextError> {
+        let Invocation { argv, values, shown } = self.invocation(step, scope, secrets)?;
         let program = matches!(step.action, Action::Command { .. } | Action::Shell { .. });
         let count = if program { argv.len() } else { 0 };
-        let mut words: Vec<String> = argv.iter().map(|word| self.secrets.mask(word)).collect();
+        let mut words: Vec<String> = argv.iter().map(|word| secrets.mask(word)).collect();
         for (name, value) in values {
-            words.push(format!("{name}={}", self.secrets.mask(&value)));
+            words.push(format!("{name}={}", secrets.mask(&value)));
         }
         // What else decides what happens has to render too, before anything runs.
         for (name, template) in &step.env {
             let value =
                 template.as_ref().map(|template| text::text(template, scope)).transpose()?;
-            let value = value.map(|value| self.secrets.mask_env(name, &value));
+            let value = value.map(|value| match names_secret(name) {
+                true => HIDDEN.to_owned(),
+                false => secrets.mask(&value),
+            });
             words.push(format!("{name}={}", value.as_deref().unwrap_or("\u{0}")));
         }
         for template in [&step.cwd, &step.stdin].into_iter().flatten() {
-            words.push(self.secrets.mask(&text::text(template, scope)?));
+            words.push(secrets.mask(&text::text(template, scope)?));
         }
         Ok((shown, words, count))
     }
 
-    fn invocation(&self, step: &Step, scope: &Scope) -> Result<Invocation, TextError> {
-        let mask = |text: &str| self.secrets.mask(text);
+    /// What is shown of it has secrets masked, the rest has not.
+    fn invocation(
+        &self,
+        step: &Step,
+        scope: &Scope,
+        secrets: &Secrets,
+    ) -> Result<Invocation, TextError> {
+        let mask = |text: &str| secrets.mask(text);
         let edits = self.edits_of(&step.name);
         match &step.action {
             Action::Command { program, args } => {
@@ -281,10 +300,10 @@ impl Machine {
                 Ok(Invocation { argv, values: script.values, shown })
             }
             Action::Tool { tool, .. } => {
-                Ok(self.call(tool, &Value::Object(self.given_to(step, scope)?)))
+                Ok(call(tool, &Value::Object(self.given_to(step, scope)?), secrets))
             }
             Action::Skill { skill, .. } => {
-                let skill = text::text(skill, scope)?;
+                let skill = mask(&text::text(skill, scope)?);
                 let inputs = self.given_to(step, scope)?;
                 // Which of them are secret, only that skill knows.
                 let names: Vec<&str> = inputs.keys().map(String::as_str).collect();
@@ -292,7 +311,8 @@ impl Machine {
                     true => skill.clone(),
                     false => format!("{skill} ({})", names.join(", ")),
                 };
-                Ok(Invocation { shown, ..self.call(&skill, &Value::Object(inputs.clone())) })
+                let called = call(&skill, &Value::Object(inputs.clone()), secrets);
+                Ok(Invocation { shown, ..called })
             }
             // What it computes is decided by the file and the results so far.
             Action::Compute { code, .. } => {
@@ -303,22 +323,6 @@ impl Machine {
                 Ok(Invocation::default())
             }
         }
-    }
-
-    /// A tool or skill with what it is given, secrets masked.
-    fn call(&self, name: &str, given: &Value) -> Invocation {
-        let given = self.secrets.mask_value(given);
-        let words: Vec<String> = given
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| match value {
-                Value::String(text) => format!("{name}={}", text::legible(text)),
-                other => format!("{name}={other}"),
-            })
-            .collect();
-        let shown = std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
-        Invocation { argv: vec![name.to_owned(), given.to_string()], values: Vec::new(), shown }
     }
 }
 
@@ -335,4 +339,20 @@ struct Invocation {
     values: Vec<(String, String)>,
     /// For people, secrets masked.
     shown: String,
+}
+
+/// A tool or skill with what it is given, secrets masked.
+fn call(name: &str, given: &Value, secrets: &Secrets) -> Invocation {
+    let given = secrets.mask_value(given);
+    let words: Vec<String> = given
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| match value {
+            Value::String(text) => format!("{name}={}", text::legible(text)),
+            other => format!("{name}={other}"),
+        })
+        .collect();
+    let shown = std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+    Invocation { argv: vec![name.to_owned(), given.to_string()], values: Vec::new(), shown }
 }

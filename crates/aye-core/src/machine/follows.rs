@@ -15,6 +15,7 @@ use crate::text::{self, Scope, TextError};
 use super::ask::with_details;
 use super::covers::Coverage;
 use super::run::Machine;
+use super::variables::recording;
 
 /// What a yes leads to.
 #[derive(Default)]
@@ -185,7 +186,7 @@ impl Machine {
     }
 
     /// Whether the conditions of a step and of those that it belongs to hold.
-    fn would_run(&self, at: NodeId, scope: &Scope) -> Result<bool, TextError> {
+    pub(super) fn would_run(&self, at: NodeId, scope: &Scope) -> Result<bool, TextError> {
         for condition in self.conditions_of(at) {
             if !text::holds(condition, scope)? {
                 return Ok(false);
@@ -195,13 +196,13 @@ impl Machine {
     }
 
     /// The conditions of a step and of those that it belongs to.
-    fn conditions_of(&self, at: NodeId) -> impl Iterator<Item = &Template> {
+    pub(super) fn conditions_of(&self, at: NodeId) -> impl Iterator<Item = &Template> {
         let around = (0..at).filter(move |outer| self.flow.belongs_to(*outer).contains(&at));
         around.chain([at]).filter_map(|one| self.flow.nodes[one].step.condition.as_ref())
     }
 
     /// The one of them that something outside of the run decides.
-    fn outside_condition(&self, at: NodeId) -> Option<&Template> {
+    pub(super) fn outside_condition(&self, at: NodeId) -> Option<&Template> {
         let mut conditions = self.conditions_of(at);
         conditions.find(|condition| OutsideReads::of_condition(condition).is_outside())
     }
@@ -295,8 +296,11 @@ impl Machine {
         question: &Question,
         scope: &Scope,
     ) -> Option<String> {
-        let open = left_open(scope, &ask.any);
-        let show = |template: &str| Some(self.secrets.mask(&text::text(template, &open).ok()?));
+        let (open, recorder) = recording(left_open(scope, &ask.any));
+        let show = |template: &str| {
+            let text = text::text(template, &open).ok()?;
+            Some(self.mask_seen(&text, &recorder))
+        };
         let options: Option<Vec<Value>> = ask
             .options
             .iter()
@@ -308,23 +312,16 @@ impl Machine {
                 Some(json!([choice.value, show(&choice.label)?, about, choice.action]))
             })
             .collect();
-        let mut later = Vec::new();
-        let mut facts = match question.purpose {
-            Purpose::Gate => {
-                let mut coverage = Coverage::default();
-                self.cover(step, &open, (None, None), &mut coverage).ok()?;
-                coverage.into_facts()
-            }
-            Purpose::Ask => {
-                let follows = self.what_follows(step, ask, &open);
-                if !follows.is_certain() {
-                    return None;
-                }
-                later = follows.constant;
-                follows.coverage.map(Coverage::into_facts).unwrap_or_default()
-            }
-            Purpose::Recover => Vec::new(),
+        let follows = match question.purpose {
+            Purpose::Gate => self.gate_follows(step, &open).ok()?,
+            Purpose::Ask => self.what_follows(step, ask, &open),
+            Purpose::Recover => Follows::default(),
         };
+        if !follows.is_certain() {
+            return None;
+        }
+        let later = follows.constant;
+        let mut facts = follows.coverage.map(Coverage::into_facts).unwrap_or_default();
         let seen = question.facts.iter().flatten().filter(|fact| fact.is_seen()).cloned();
         facts.extend(seen);
         let details = match &ask.details {

@@ -13,7 +13,8 @@
 //! | what follows, until the run rests | `advance` |
 //! | the name that one run at a time can hold | `concurrency` |
 //! | before a step acts: its gate, its question, its command | `enter`, `ask`, `execution`, `label` |
-//! | what a yes leads to and covers; asking, after a look | `follows`, `covers` |
+//! | what a yes leads to and covers; asking, after a look | `follows`, `gate`, `covers` |
+//! | variables with the names of secrets, where they are shown | `variables` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
 //! | answers: which count, what they lead to | `validate_answer`, `answer`, `resolve` |
@@ -41,6 +42,7 @@ mod finally;
 mod finish;
 mod fix;
 mod follows;
+mod gate;
 mod guard;
 mod handle;
 mod heal;
@@ -54,6 +56,7 @@ mod run;
 mod settle;
 mod stop;
 mod validate_answer;
+mod variables;
 
 pub use edit::MOST_EDITS;
 pub use handle::Reaction;

@@ -166,8 +166,11 @@ impl Machine {
         let known = |question: &Question, step: &Option<String>| {
             question.facts.iter().flatten().any(|fact| fact.step == *step)
         };
-        // A template that no longer renders is reported when its step starts.
-        if answered.facts.iter().flatten().any(|fact| !known(again, &fact.step)) {
+        // A template that no longer renders is reported when its step starts. What belongs to
+        // a step with a gate may only be shown anew.
+        if answered.purpose == Purpose::Ask
+            && answered.facts.iter().flatten().any(|fact| !known(again, &fact.step))
+        {
             return false;
         }
         let told = answered.facts.is_some()

@@ -531,7 +531,7 @@ impl Machine {
 }
 
 /// The world with what it was then, where that is known.
-fn frozen(now: Timestamp, outside: Option<&Arc<Outside>>, world: &World) -> World {
+pub(super) fn frozen(now: Timestamp, outside: Option<&Arc<Outside>>, world: &World) -> World {
     let names = match outside.filter(|outside| !outside.is_empty()) {
         Some(values) => {
             let (inner, values) = (Arc::clone(&world.names), Arc::clone(values));

@@ -251,6 +251,10 @@ impl Fakes {
             }
             Subject::Skill { skill, .. } => {
                 let skill = skill.clone().plain().unwrap_or_default();
+                if contents(&skill).as_deref() == Some("missing") {
+                    let why = format!("cannot be loaded: there is no skill `{skill}`");
+                    return vec![Fact::new(FactKind::Skill, None, &why)];
+                }
                 let digest = contents(&skill).unwrap_or_else(|| "skill".to_owned());
                 vec![Fact::new(FactKind::Skill, None, &skill).with_digest(digest)]
             }

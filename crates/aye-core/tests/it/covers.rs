@@ -10,12 +10,12 @@ use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Refusal};
 use aye_core::question::{Answer, Channel, Edits};
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, ForEach, OnError, Retry, RetryOn, Skill, Step};
+use aye_core::skill::{Action, Ask, EndStatus, ForEach, OnError, Retry, RetryOn, Skill, Step};
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, answer_of, asking, choose, command, confirm, gated, note, on_error, program, step, steps,
-    t, when,
+    Run, answer_of, asking, choose, command, confirm, end, gated, note, on_error, program, state,
+    states, step, steps, t, when,
 };
 
 fn script() -> Step {
@@ -243,6 +243,77 @@ fn a_question_covers_every_step_that_uses_its_answer() {
     }
 }
 
+/// `ask`, then `a` and `fix` in turns until `a` succeeds.
+fn in_turns(a: Step) -> Skill {
+    states([
+        state(asking("ask", confirm("go?")), &[("success", "a"), ("declined", "stop")]),
+        state(a, &[("success", "done"), ("failure", "fix"), ("7", "ask")]),
+        state(command("fix"), &[("success", "a")]),
+        end("done", EndStatus::Completed),
+        end("stop", EndStatus::Cancelled),
+    ])
+}
+
+#[test]
+fn every_visit_is_compared_with_what_was_agreed_to() {
+    let mut run = begun(in_turns(script()));
+    run.answer("yes");
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"], "nothing has changed");
+    run.exit(1);
+    run.names.set("file.deploy.sh", "fixed");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert_eq!(
+        changed(&run),
+        ["file `deploy.sh`: deploy.sh (sha256 one) -> deploy.sh (sha256 fixed)"]
+    );
+    assert!(run.question().message.contains("not what was agreed to at `ask`"));
+    run.crash();
+    run.attach();
+    run.answer("proceed");
+    assert_eq!(run.tail(1), ["a start"]);
+    // Agreed to as it is now, that is what the next visit is compared with.
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"]);
+    run.exit(1);
+    run.names.set("file.deploy.sh", "one");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a ask gate"]);
+}
+
+#[test]
+fn another_yes_to_the_same_question_takes_the_place_of_the_first() {
+    let mut run = begun(in_turns(script()));
+    run.answer("yes");
+    run.exit(7);
+    assert_eq!(run.tail(1), ["ask ask ask"]);
+    run.names.set("file.deploy.sh", "two");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["ask ask ask"], "asked about `one`");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"]);
+    run.exit(1);
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"], "`two` was agreed to");
+}
+
+#[test]
+fn a_later_visit_sees_the_outside_as_it_was_shown() {
+    let names = std::sync::Arc::new(crate::build::Fakes::default());
+    names.set("branch", "stage");
+    let a = program("a", "deploy", &["{{ branch }}"]);
+    let mut run = Run::start_in(in_turns(a), crate::build::start(), names);
+    run.answer("yes");
+    run.exit(1);
+    run.names.set("branch", "production");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a start"]);
+    assert_eq!(run.process().argv, ["deploy", "stage"]);
+}
+
 #[test]
 fn a_question_covers_what_belongs_to_a_step_that_uses_its_answer() {
     let noted = Step { then: vec![script()], ..when(note("b"), "ok == 'yes'") };
@@ -437,6 +508,39 @@ fn secrets_are_not_in_the_facts() {
     }
     let listed = "the values of secrets, which are shown as ***";
     assert!(run.question().not_covered.iter().any(|note| note == listed));
+}
+
+#[test]
+fn nobody_is_asked_about_a_skill_that_cannot_be_loaded() {
+    let action = Action::Skill {
+        skill: t("{{ env.WHICH }}.yaml"),
+        inputs: Default::default(),
+        span: Default::default(),
+    };
+    let names = || {
+        let names = std::sync::Arc::new(crate::build::Fakes::default());
+        names.set("env.WHICH", "one");
+        names
+    };
+    let gate = || steps([gated(step("a", action.clone()), confirm("go?"))]);
+    let missing = names();
+    missing.set("file.one.yaml", "missing");
+    let run = Run::start_in(gate(), crate::build::start(), missing);
+    assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
+    let message = run.machine.state().steps["a"].message.clone().unwrap();
+    assert!(message.contains("there is no skill `one.yaml`"), "{message}");
+    // One that is gone when someone has agreed is not run either.
+    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    run.names.set("file.one.yaml", "missing");
+    run.answer("yes");
+    assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
+    // What was shown runs, whatever the variable says meanwhile.
+    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    run.names.set("env.WHICH", "two");
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"]);
+    let record = &run.machine.state().steps["a"];
+    assert_eq!(record.command.as_deref(), Some("one.yaml"));
 }
 
 /// The journal as a version before facts wrote it.

@@ -8,6 +8,8 @@ mod bound;
 mod build;
 mod concurrency;
 mod covers;
+mod covers_gate;
+mod covers_secrets;
 mod destructive;
 mod edits;
 mod epochs;

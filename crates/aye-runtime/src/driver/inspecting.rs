@@ -94,8 +94,12 @@ impl Driver<'_> {
                 };
                 let reach = if *written { Reach::AnyFile } else { Reach::Listed };
                 let found = self.parts.skills.load(&wanted, Path::new(&file), reach);
-                let Ok((flow, source)) = found else {
-                    return vec![Fact::new(FactKind::Skill, None, "cannot be loaded")];
+                let (flow, source) = match found {
+                    Ok(found) => found,
+                    Err(error) => {
+                        let why = format!("cannot be loaded: {error}");
+                        return vec![Fact::new(FactKind::Skill, None, &why)];
+                    }
                 };
                 let secret = flow.skill.inputs.iter().filter(|one| one.kind == InputType::Secret);
                 let secret =

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use crate::advice::Advice;
 use crate::event::Answered;
@@ -104,20 +105,22 @@ impl State {
     }
 
     /// What someone agreed to is what the steps are compared with before they
-    /// start. A yes in advance saw nothing.
+    /// start, at every visit. A yes in advance saw nothing.
     fn agree(&mut self, question: &Question, resolution: &Resolution) {
-        let (Some(facts), Some(value)) = (&question.facts, resolution.seen_value()) else { return };
-        if question.action(&value) != ChoiceAction::Proceed {
+        let taken = match resolution {
+            Resolution::Answered(answer) => Some(answer.value.clone()),
+            Resolution::Expired(applied) => applied.clone().map(Value::String),
+        };
+        let proceeds = taken.is_some_and(|value| question.action(&value) == ChoiceAction::Proceed);
+        if !proceeds || question.purpose == Purpose::Recover {
             return;
         }
+        // What an earlier yes to the same question was for is over.
+        self.covered
+            .retain(|_, covered| covered.approved.asked_by.as_ref() != Some(&question.step));
+        let (Some(facts), Some(value)) = (&question.facts, resolution.seen_value()) else { return };
         if question.purpose == Purpose::Gate {
-            if let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&question.step) {
-                let before = record.approved.as_ref();
-                let asked_by = before.and_then(|approved| approved.asked_by.clone());
-                let approved = Approved { facts: facts.clone(), asked_by, edited: false };
-                record.approved = Some(Arc::new(approved));
-            }
-            return;
+            self.agree_to_step(question, facts);
         }
         let mut covered: IndexMap<&String, Vec<Fact>> = IndexMap::new();
         for fact in facts {
@@ -130,9 +133,28 @@ impl State {
         let outside = Arc::new(question.outside.clone());
         for (step, facts) in covered {
             let asked_by = Some(question.step.clone());
-            let approved = Arc::new(Approved { facts, asked_by, edited: false });
             let (at, outside) = (self.entered_at, Arc::clone(&outside));
+            let approved =
+                Approved { facts, asked_by, outside: Arc::clone(&outside), edited: false };
+            let approved = Arc::new(approved);
             self.covered.insert(step.clone(), Covered { approved, at, outside });
+        }
+    }
+
+    /// A yes to the step that the question stands before.
+    fn agree_to_step(&mut self, question: &Question, facts: &[Fact]) {
+        let facts = facts.iter().filter(|fact| fact.step.is_none()).cloned().collect();
+        let Some(record) = Arc::make_mut(&mut self.steps).get_mut(&question.step) else { return };
+        let before = record.approved.as_ref();
+        let asked_by = before.and_then(|approved| approved.asked_by.clone());
+        let outside = Arc::new(question.outside.clone());
+        let approved = Approved { facts, asked_by, outside: Arc::clone(&outside), edited: false };
+        let approved = Arc::new(approved);
+        record.approved = Some(Arc::clone(&approved));
+        // Agreed to as it is now, it runs like that at the next visit too.
+        if let Some(covered) = self.covered.get_mut(&question.step) {
+            covered.approved = approved;
+            covered.outside = outside;
         }
     }
 }

@@ -82,9 +82,10 @@ impl State {
                 finally.entered.push(step.to_owned());
             }
             self.entered_at = at;
-            if let Some(covered) = self.covered.shift_remove(step) {
-                record.approved = Some(covered.approved);
-                record.outside = covered.outside;
+            // It stays: the next visit is compared with the same yes.
+            if let Some(covered) = self.covered.get(step) {
+                record.approved = Some(Arc::clone(&covered.approved));
+                record.outside = Arc::clone(&covered.outside);
                 self.entered_at = covered.at;
             }
         }

@@ -485,4 +485,146 @@ fn a_script_that_only_a_mapping_writes_to() {
     place.aye(&["cancel", "last"]);
     asked.write_all(b"\n").unwrap();
     writer.wait().unwrap();
+
+/// A step that a `confirm` covers runs, fails, is mended by another state and runs again.
+#[test]
+fn a_second_visit_under_the_same_yes() {
+    let skill = |args: &str| {
+        format!(
+            "name: s
+initial: ask
+states:
+  ask: {{ confirm: {{ message: 'Go?', timeout: 0 }}, transitions: {{ success: act }} }}
+  act: {{ command: sh, args: {args}, transitions: {{ success: done, failure: fix }} }}
+  # aye: allow cycle
+  fix: {{ shell: 'printf \"echo two >> ran.txt\" > x.sh; echo b', output: next, transitions: {{ success: act }} }}
+  done: {{ type: final }}
+"
+        )
+    };
+    let failing = "echo one >> ran.txt; exit 3\n";
+    for (args, what) in [
+        ("[x.sh]", "x.sh"),
+        ("['-c', 'echo $0 >> ran.txt; test $0 = b', \"{{ next | default('a') }}\"]", "command"),
+    ] {
+        let place = Place::new();
+        place.write("x.sh", failing);
+        let ran = yes_after(&place, &skill(args), || {});
+        assert_eq!(ran.code, 6, "{}", ran.all());
+        let first = place.read("ran.txt");
+        assert_eq!(first.lines().count(), 1, "{first}");
+        let question = &open(&place)["details"];
+        let changed = question["changed"].to_string();
+        assert!(changed.contains(what), "{what} in {question}");
+        answer(&place, "yes");
+        let ran = place.aye(&["resume", "last"]);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        assert_eq!(place.read("ran.txt").lines().count(), 2);
+    }
+}
+
+/// No text of a question, a record or a report has what a variable with the name of a secret
+/// holds, nor the secret that the name of a skill has in it.
+#[test]
+fn a_secret_in_a_command_or_in_the_name_of_a_skill_is_masked() {
+    const SECRET: &str = "hunter42secret";
+    for (step, inputs) in [
+        ("shell: 'true u:{{ env.MY_PASSWORD }} https://x'", ""),
+        ("command: 'true'\n    args: ['u:{{ env.MY_PASSWORD }}']", ""),
+        (
+            "skill: 'x/{{ inputs.token }}.yaml'",
+            "inputs: [{ name: token, type: secret, required: true }]\n",
+        ),
+    ] {
+        for gate in ["confirmation: { message: 'Go?', timeout: 0 }", "timeout: 5"] {
+            let place = Place::new();
+            let skill = format!("name: s\n{inputs}steps:\n  - name: a\n    {step}\n    {gate}\n");
+            place.write("s.yaml", &skill);
+            let run = |args: &[&str]| {
+                let given = format!("token={SECRET}");
+                let more = if inputs.is_empty() { vec![] } else { vec!["-i", &given] };
+                let mut command = place.command(&[args, &more].concat());
+                Ran::of(command.env("MY_PASSWORD", SECRET).output().unwrap(), &place)
+            };
+            let ran = run(&["run", "s.yaml"]);
+            let mut shown = ran.all();
+            let views: [&[&str]; 5] = [
+                &["inbox", "--json"],
+                &["show", "last"],
+                &["show", "last", "--json"],
+                &["show", "last", "--markdown"],
+                &["watch", "last", "--json"],
+            ];
+            if ran.code == 6 {
+                views.iter().for_each(|args| shown += &place.aye(args).all());
+                answer(&place, "yes");
+                shown += &run(&["resume", "last"]).all();
+            }
+            views[1..].iter().for_each(|args| shown += &place.aye(args).all());
+            assert!(!shown.contains(SECRET), "{step}: {shown}");
+            let db = std::fs::read(place.home().join("journal.db")).unwrap_or_default();
+            let wal = std::fs::read(place.home().join("journal.db-wal")).unwrap_or_default();
+            for bytes in [db, wal] {
+                let found = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+                assert!(!found, "{step}: in the journal");
+            }
+        }
+    }
+}
+
+/// A variable names the skill: what was shown runs, and what cannot be loaded is not asked
+/// about.
+#[test]
+fn a_skill_that_a_variable_names() {
+    let place = Place::new();
+    for name in ["one", "two"] {
+        let inner =
+            format!("name: {name}\nsteps: [{{ name: a, shell: 'echo {name} >> ran.txt' }}]\n");
+        place.write(&format!("skills/{name}.yaml"), &inner);
+    }
+    place.write("s.yaml", &gated("skill: '{{ env.WHICH }}'"));
+    let run = |args: &[&str], which: &str| {
+        Ran::of(place.command(args).env("WHICH", which).output().unwrap(), &place)
+    };
+    let ran = run(&["run", "s.yaml"], "one");
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    answer(&place, "yes");
+    let ran = run(&["resume", "last"], "two");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(place.read("ran.txt"), "one\n");
+    let ran = run(&["run", "s.yaml"], "three");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("the skill cannot be loaded: there is no skill `three`"));
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    assert_eq!(inbox, Value::Array(Vec::new()));
+}
+
+/// What follows a step because of the same yes: it is shown, and compared before it starts.
+#[test]
+fn what_belongs_to_a_step_with_a_gate() {
+    let skill = |shell: &str, belongs: &str| {
+        format!(
+            "name: s\nsteps:\n  - name: cache\n    shell: \"{shell}\"\n    confirmation: {{ message: 'Refresh the cache?', timeout: 0 }}\n    {belongs}\n"
+        )
+    };
+    let then = "then: [{ name: t, command: sh, args: [x.sh], stdin: 'echo drop database' }]";
+    let check = "validate: [{ command: sh, args: [x.sh] }]";
+    for (belongs, name) in [(then, "t"), (check, "cache.check")] {
+        let place = Place::new();
+        place.write("x.sh", SCRIPT);
+        let file = format!("file `x.sh` of `{name}`");
+        let ran = yes_after(&place, &skill("true", belongs), || drop(place.write("x.sh", OTHER)));
+        asks_again(&place, &ran, &file);
+        // The step itself changes what comes next.
+        let place = Place::new();
+        place.write("x.sh", SCRIPT);
+        let writes = "printf 'echo two >> ran.txt' > x.sh";
+        let ran = yes_after(&place, &skill(writes, belongs), || {});
+        asks_again(&place, &ran, "file `x.sh`");
+    }
+    let place = Place::new();
+    place.write("x.sh", SCRIPT);
+    place.write("s.yaml", &skill("true", then));
+    let ran = place.aye(&["run", "s.yaml"]);
+    assert!(ran.all().contains("stdin of `t`: echo drop database"), "{}", ran.all());
 }

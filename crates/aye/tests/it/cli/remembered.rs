@@ -299,3 +299,45 @@ fn answers_of_one_step_are_told_apart() {
         assert!(listed.contains(&format!("asked: Go? (echo 'deploy {target}')")), "{listed}");
     }
 }
+
+/// Nobody who looks at the record could say what such a yes was for: it is asked each time.
+#[test]
+fn not_through_a_variable_whose_name_hides_it() {
+    let place = Place::new();
+    let step = "command: 'true'\n    env: { OBJECT_KEY: '{{ inputs.target }}' }";
+    place.write("s.yaml", &gated(step));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let listed = inbox[0]["details"]["not_covered"].to_string();
+    assert!(listed.contains("the value of `OBJECT_KEY`: its name hides it"), "{listed}");
+    let id = inbox[0]["question"].as_str().unwrap();
+    place.aye(&["answer", id, "yes", "--remember", "--resume"]).ok();
+    for args in [&["run", "s.yaml"][..], &[&["run", "s.yaml"], &PRODUCTION[..]].concat()] {
+        let ran = place.aye(args);
+        assert_eq!(ran.code, 6, "{}", ran.all());
+    }
+}
+
+#[test]
+fn not_through_what_belongs_to_the_step() {
+    let echo = "command: echo, args: ['{{ inputs.target }}']";
+    is_not_for_production(&format!("command: 'true'\n    then: [{{ name: t, {echo} }}]"));
+    let check = "validate: [{ command: echo, args: ['{{ inputs.target }}'] }]";
+    is_not_for_production(&format!("command: 'true'\n    {check}"));
+}
+
+/// What a repair does depends on the run: the question names it, and is asked each time.
+#[test]
+fn not_through_a_repair() {
+    let place = Place::new();
+    let step = "shell: exit 3\n    on_error: auto_heal";
+    let heal = "heal: [{ name: h, match: { exit_code: 3 }, repair: { command: echo, args: ['{{ inputs.target }}'] } }]\nsteps:";
+    place.write("s.yaml", &gated(step).replacen("steps:", heal, 1));
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+    let inbox = place.aye(&["inbox", "--json"]).ok().json();
+    let listed = inbox[0]["details"]["not_covered"].to_string();
+    assert!(listed.contains("repairs of what fails: `h` (echo stage)"), "{listed}");
+    let id = inbox[0]["question"].as_str().unwrap();
+    place.aye(&["answer", id, "yes", "--remember", "--resume"]);
+    assert_eq!(place.aye(&["run", "s.yaml"]).code, 6);
+}

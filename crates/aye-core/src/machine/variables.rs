@@ -1,0 +1,140 @@
+//! Values of variables whose names say that they are secrets, where templates look them up.
+//!
+//! Such a value is known once the template is rendered, so what may hold one is rendered a
+//! second time with it masked. The run itself gets it as it is.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::facts::Change;
+use crate::flow;
+use crate::journal::{Approved, StepRecord};
+use crate::secrets::{Secrets, names_secret};
+use crate::skill::Step;
+use crate::text::{self, Outside, Recorder, Scope, TextError, World};
+
+use super::covers::HIDDEN;
+use super::run::{Machine, frozen};
+
+impl Machine {
+    /// What `render` gives with everything masked that must not be written down. It may be
+    /// called twice.
+    pub(super) fn render_masked<T>(
+        &self,
+        scope: &Scope,
+        render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
+    ) -> Result<T, TextError> {
+        let (scope, recorder) = recording(scope.clone());
+        let rendered = render(&scope, &self.secrets)?;
+        match self.with_variables(&recorder.seen()) {
+            Some(secrets) => render(&scope, &secrets),
+            None => Ok(rendered),
+        }
+    }
+
+    /// A text that was rendered while this recorder looked on, as it may be written down.
+    pub(super) fn mask_seen(&self, text: &str, recorder: &Recorder) -> String {
+        match self.with_variables(&recorder.seen()) {
+            Some(secrets) => secrets.mask(text),
+            None => self.secrets.mask(text),
+        }
+    }
+
+    /// Whether all of a value is secrets: inputs and answers that are, and variables with the
+    /// names of some. Their values may change, which is the point of not writing them down; any
+    /// other value decides what a step does.
+    pub(super) fn is_made_of_secrets(&self, template: &str) -> bool {
+        let mut rest = template.trim();
+        while !rest.is_empty() {
+            let inside = rest.strip_prefix("{{").and_then(|rest| rest.split_once("}}"));
+            let Some((expression, after)) = inside else { return false };
+            if !self.is_secret_name(expression) {
+                return false;
+            }
+            rest = after;
+        }
+        !template.trim().is_empty()
+    }
+
+    /// Whether an expression is one secret, with or without plain filters.
+    fn is_secret_name(&self, expression: &str) -> bool {
+        let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let mut parts = expression.split('|').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let known = match name.split_once('.') {
+            Some(("inputs", input)) => self.secrets.get(input).is_some(),
+            Some(("env", variable)) => is_word(variable) && names_secret(variable),
+            Some(_) => false,
+            None => self.secrets.answer(name).is_some(),
+        };
+        known && parts.all(is_word)
+    }
+
+    /// Values that are hidden because of the names of their variables, and that are not what
+    /// they were with what was shown of the outside. They are compared here and nowhere written
+    /// down.
+    pub(super) fn hidden_changes(
+        &self,
+        step: &Step,
+        approved: &Approved,
+        scope: &Scope,
+    ) -> Result<Vec<Change>, TextError> {
+        let then = frozen(scope.world.now, Some(&approved.outside), &scope.world);
+        let then = Scope { world: then, ..scope.clone() };
+        let mut changed = Vec::new();
+        for (name, template) in step.env.iter().filter(|(name, _)| names_secret(name)) {
+            let Some(template) = template else { continue };
+            if text::text(template, scope)? != text::text(template, &then)? {
+                let told = |when: &str| Some(format!("{HIDDEN} ({when})"));
+                changed.push(Change {
+                    what: format!("env `{name}`"),
+                    before: told("another value"),
+                    after: told("as it is now"),
+                });
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The secrets of the run and those among these values; nothing if there are none.
+    pub(super) fn with_variables(&self, seen: &Outside) -> Option<Secrets> {
+        let mut values = seen.iter().filter_map(secret_value).peekable();
+        values.peek()?;
+        let mut secrets = Secrets::clone(&self.secrets);
+        values.for_each(|value| secrets.learn_env(value));
+        Some(secrets)
+    }
+}
+
+/// Which starts of earlier steps gave what a hidden value is made of: a later start may have
+/// given something else.
+pub(super) fn made_by(template: &str, scope: &Scope) -> String {
+    let reads = |(name, record): &(&String, &StepRecord)| {
+        flow::template_reads(template, name, record.output.as_deref())
+    };
+    let mut made = scope
+        .steps
+        .iter()
+        .filter(reads)
+        .map(|(name, record)| format!("`{name}` at start {}", record.execution));
+    match made.next() {
+        Some(first) => format!(" (of {})", made.fold(first, |all, one| all + ", " + &one)),
+        None => String::new(),
+    }
+}
+
+/// A scope that notes what it looks up outside.
+pub(super) fn recording(scope: Scope) -> (Scope, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::new(scope.world.names.clone()));
+    let world = World { names: recorder.clone(), ..scope.world };
+    (Scope { world, ..scope }, recorder)
+}
+
+/// The value of a variable whose name says that it is a secret.
+pub(super) fn secret_value<'a>((name, value): (&String, &'a Value)) -> Option<&'a str> {
+    const SHORTEST: usize = 4;
+    let name = name.strip_prefix("env.").filter(|name| names_secret(name))?;
+    let value = value.as_str().filter(|value| value.len() >= SHORTEST);
+    value.filter(|_| !name.is_empty())
+}

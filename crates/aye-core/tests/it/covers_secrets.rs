@@ -1,0 +1,229 @@
+//! What a question shows and what it is bound to hold no secret, and no digest from which one
+//! could be guessed.
+
+use std::sync::Arc;
+
+use aye_core::digest::digest;
+use aye_core::event::EventKind;
+use aye_core::facts::FactKind;
+use aye_core::machine::Start;
+use aye_core::secrets::Secrets;
+use aye_core::skill::{Action, Ask, EndStatus, OnError, Step};
+use serde_json::json;
+
+use crate::build::{
+    Fakes, Run, asking, command, confirm, end, gated, on_error, program, start, state, states,
+    step, steps, t,
+};
+
+fn shell(name: &str, script: &str) -> Step {
+    step(name, Action::Shell { script: t(script) })
+}
+
+fn names(set: &[(&str, &str)]) -> Arc<Fakes> {
+    let names = Fakes::default();
+    set.iter().for_each(|(name, value)| names.set(&format!("env.{name}"), value));
+    Arc::new(names)
+}
+
+fn secret(value: &str) -> Start {
+    let mut secrets = Secrets::default();
+    secrets.insert("token", value);
+    let inputs = [("token".to_owned(), json!({ "$secret": true }))].into_iter().collect();
+    Start { inputs, secrets, ..start() }
+}
+
+#[test]
+fn a_variable_with_the_name_of_a_secret_is_masked_wherever_it_is_shown() {
+    let line = "curl -u u:{{ env.MY_PASSWORD }} https://x";
+    let words = ["-u", "u:{{ env.MY_PASSWORD }}"];
+    let ask = Ask {
+        details: Some(t("with {{ env.MY_PASSWORD }}")),
+        ..confirm("As {{ env.MY_PASSWORD }}?")
+    };
+    for skill in [
+        steps([gated(shell("a", line), ask.clone())]),
+        steps([gated(program("a", "curl", &words), ask.clone())]),
+        steps([asking("ok", ask), program("a", "curl", &words)]),
+        steps([Step { description: Some("{{ env.MY_PASSWORD }}".to_owned()), ..shell("a", line) }]),
+    ] {
+        let mut run = Run::start_in(skill, start(), names(&[("MY_PASSWORD", "hunter42secret")]));
+        if run.tail(1)[0].contains("ask") {
+            assert!(run.question().follows.as_ref().unwrap().contains("***"));
+            assert!(run.question().message.contains("with ***"));
+            run.answer("yes");
+        }
+        assert_eq!(run.tail(1), ["a start"]);
+        let journal = run.json();
+        assert!(!journal.contains("hunter42"), "{journal}");
+        // The program itself gets it.
+        assert!(format!("{:?}", run.process()).contains("hunter42secret"));
+    }
+}
+
+#[test]
+fn what_is_changed_about_a_step_shows_no_variable_with_the_name_of_a_secret() {
+    let a = on_error(program("a", "curl", &["u:{{ env.MY_PASSWORD }}"]), OnError::Ask);
+    let skill = steps([gated(a, confirm("go?"))]);
+    let mut run = Run::start_in(skill, start(), names(&[("MY_PASSWORD", "hunter42secret")]));
+    run.answer("yes");
+    run.exit(1);
+    let given = run.machine.arguments("a", &run.world).unwrap();
+    assert_eq!(given["1"], "u:***");
+}
+
+#[test]
+fn the_name_of_a_skill_is_masked() {
+    let action = Action::Skill {
+        skill: t("x/{{ inputs.token }}.yaml"),
+        inputs: Default::default(),
+        span: Default::default(),
+    };
+    for gate in [false, true] {
+        let plain = step("a", action.clone());
+        let a = if gate { gated(plain, confirm("go?")) } else { plain };
+        let mut run = Run::start_as(steps([a]), secret("Tr0ub4dor3xyzzy"));
+        if gate {
+            run.answer("yes");
+        }
+        assert_eq!(run.tail(1), ["a start"]);
+        let journal = run.json();
+        assert!(!journal.contains("Tr0ub4dor"), "{journal}");
+        let started = run.events.iter().find_map(|event| match &event.kind {
+            EventKind::StepStarted(started) => started.command.clone(),
+            _ => None,
+        });
+        assert_eq!(started.as_deref(), Some("x/***.yaml"));
+    }
+}
+
+/// Two secrets of the same name, or two values of a variable that stands as `***`, have the
+/// same digests: nobody can try which one it was.
+#[test]
+fn no_digest_depends_on_what_is_masked() {
+    let env = |name: &str, value: &str| Step {
+        env: [(name.to_owned(), Some(t(value)))].into(),
+        ..shell("a", "true")
+    };
+    let digests = |step: Step, value: &str| {
+        let start = secret(value);
+        let ask = Ask { remember: true, ..confirm("go?") };
+        let run = Run::start_in(
+            steps([gated(step, ask)]),
+            start,
+            names(&[("VAULT_TOKEN", value), ("PIN", value)]),
+        );
+        let question = run.question();
+        assert!(!run.json().contains(&format!("{value}\"")), "{}", run.json());
+        let facts = question.facts.iter().flatten().map(|fact| fact.digest.clone());
+        (facts.collect::<Vec<_>>(), question.digest.clone(), question.recall.clone())
+    };
+    for step in [
+        env("PIN_TOKEN", "{{ env.VAULT_TOKEN }}"),
+        env("PIN_TOKEN", "{{ inputs.token }}"),
+        env("DATABASE_URL", "pg://u:{{ env.VAULT_TOKEN }}@h"),
+        Step { stdin: Some(t("x {{ env.VAULT_TOKEN }} y")), ..shell("a", "true") },
+        Step { cwd: Some(t("/{{ env.VAULT_TOKEN }}")), ..shell("a", "true") },
+        shell("a", "login {{ env.VAULT_TOKEN }}"),
+        shell("a", "login {{ inputs.token }}"),
+    ] {
+        assert_eq!(digests(step.clone(), "4711"), digests(step.clone(), "0815"), "{step:?}");
+    }
+}
+
+#[test]
+fn the_text_of_a_script_is_still_bound() {
+    let facts = |script: &str| {
+        let run = Run::start(steps([gated(shell("a", script), confirm("go?")), command("b")]));
+        let facts = run.question().facts.clone().unwrap();
+        facts.into_iter().find(|fact| fact.kind == FactKind::Command).unwrap()
+    };
+    assert_ne!(facts("true"), facts("false"));
+    assert_eq!(facts("true").digest, Some(digest(&[b"sh", b"-c", b"true"])));
+}
+
+/// A step with a variable that its name hides.
+fn hidden(value: &str) -> Step {
+    Step { env: [("OBJECT_KEY".to_owned(), Some(t(value)))].into(), ..command("a") }
+}
+
+#[test]
+fn what_only_its_name_hides_is_not_remembered() {
+    for (value, known) in [
+        ("{{ inputs.target }}", false),
+        ("{{ inputs.target }}{{ inputs.token }}", false),
+        ("{{ inputs.token | default(inputs.target) }}", false),
+        ("{{ env.TARGET }}", false),
+        ("stage", false),
+        ("{{ inputs.token }}", true),
+        ("{{ inputs.token | trim }}", true),
+        ("{{ env.VAULT_TOKEN }}", true),
+    ] {
+        let ask = || Ask { remember: true, ..confirm("go?") };
+        for skill in
+            [steps([gated(hidden(value), ask())]), steps([asking("ok", ask()), hidden(value)])]
+        {
+            let mut start = secret("hunter2-hunter2");
+            start.inputs.insert("target".to_owned(), json!("stage"));
+            let set = [("VAULT_TOKEN", "tok-12345678"), ("TARGET", "stage")];
+            let run = Run::start_in(skill, start, names(&set));
+            let note =
+                "the value of `OBJECT_KEY`: its name hides it, so the answer is not remembered";
+            let question = run.question();
+            assert_eq!(question.remember, known, "{value}");
+            assert_eq!(question.not_covered.iter().any(|one| one == note), !known, "{value}");
+            let shown = question.facts.iter().flatten().find(|fact| fact.kind == FactKind::Env);
+            assert_eq!(shown.unwrap().value, "***", "{value}");
+        }
+    }
+}
+
+#[test]
+fn what_only_its_name_hides_is_asked_about_again_when_an_earlier_step_gives_it_anew() {
+    let fix = Step { output: Some(t("next")), ..command("fix") };
+    let skill = states([
+        state(fix, &[("success", "ask")]),
+        state(asking("ask", confirm("go?")), &[("success", "a")]),
+        state(hidden("{{ next }}"), &[("success", "done"), ("failure", "again")]),
+        state(Step { output: Some(t("next")), ..command("again") }, &[("success", "a")]),
+        end("done", EndStatus::Completed),
+    ]);
+    let mut run = Run::start(skill);
+    run.exit_with(0, json!("stage"));
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"], "nothing has changed");
+    run.exit(1);
+    run.exit_with(0, json!("production"));
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    let changed = run.question().changed[0].line();
+    assert_eq!(
+        changed,
+        "env `OBJECT_KEY`: *** (of `fix` at start 1) -> *** (of `fix` at start 1, `again` at start 4)"
+    );
+}
+
+#[test]
+fn what_only_its_name_hides_is_compared_before_another_attempt() {
+    for change in [false, true] {
+        let a = on_error(hidden("{{ branch }}"), OnError::Ask);
+        let names = names(&[]);
+        names.set("branch", "stage");
+        let mut run = Run::start_in(steps([gated(a, confirm("go?"))]), start(), names);
+        run.answer("yes");
+        run.exit(1);
+        if change {
+            run.names.set("branch", "production");
+        }
+        run.answer("retry");
+        match change {
+            false => assert_eq!(run.tail(1), ["a start 2"]),
+            true => {
+                assert_eq!(run.tail(1), ["a ask gate"]);
+                let changed = run.question().changed[0].line();
+                assert_eq!(changed, "env `OBJECT_KEY`: *** (another value) -> *** (as it is now)");
+                run.answer("yes");
+                assert_eq!(run.tail(1), ["a start 2"]);
+            }
+        }
+    }
+}
