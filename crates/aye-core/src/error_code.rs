@@ -1,6 +1,6 @@
 //! Why a step failed, as one word that programs can act on.
 
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 word_enum! {
     /// Why a step failed.

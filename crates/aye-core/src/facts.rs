@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::digest;
 use crate::secrets::Text;
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 /// How much of a value is written down, in bytes: what nobody can read, nobody
 /// agrees to knowingly.

@@ -3,7 +3,7 @@
 //! Matching is by whole words: `403` is in `HTTP 403`, and not in `MR !1403`;
 //! `EOF` is in `unexpected EOF`, and not in `typeof`.
 
-use serde::{Deserialize, Serialize};
+use crate::word_enum;
 
 /// Which failures a rule is for: everything that is given has to fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,35 +22,25 @@ pub struct HealMatch {
     pub category: Option<Category>,
 }
 
-/// Kinds of errors that are known without rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum Category {
-    /// Not logged in, or no longer.
-    Auth,
-    /// The other side cannot be reached.
-    Network,
-    /// An image that is not there or may not be had.
-    Registry,
-    /// A program that wants a terminal.
-    Tty,
-    /// Something else.
-    Custom,
+word_enum! {
+    /// Kinds of errors that are known without rules.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(inline)]
+    pub enum Category {
+        /// Not logged in, or no longer.
+        Auth = "auth",
+        /// The other side cannot be reached.
+        Network = "network",
+        /// An image that is not there or may not be had.
+        Registry = "registry",
+        /// A program that wants a terminal.
+        Tty = "tty",
+        /// Something else.
+        Custom = "custom",
+    }
 }
 
 impl Category {
-    /// The word used in files and events.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auth => "auth",
-            Self::Network => "network",
-            Self::Registry => "registry",
-            Self::Tty => "tty",
-            Self::Custom => "custom",
-        }
-    }
-
     /// What programs print in earnest when it happens: phrases, never a bare
     /// number or a short word.
     fn words(self) -> &'static [&'static str] {

@@ -24,35 +24,18 @@ pub use reader::Reader;
 use crate::facts::{Change, Fact, FactKind};
 use crate::id::QuestionId;
 use crate::skill::{AskKind, By, ChoiceAction, EndStatus};
+use crate::word_enum;
 
-/// What a question stands for in the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// May this step run?
-    Gate,
-    /// The step is the question; the answer is its result.
-    Ask,
-    /// The step failed or its outcome is unknown: what now?
-    Recover,
-}
-
-impl Purpose {
-    /// Every purpose.
-    pub const ALL: [Self; 3] = [Self::Gate, Self::Ask, Self::Recover];
-
-    /// The word used in events and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Gate => "gate",
-            Self::Ask => "ask",
-            Self::Recover => "recover",
-        }
-    }
-
-    /// The purpose of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|purpose| purpose.word() == word)
+word_enum! {
+    /// What a question stands for in the run.
+    #[derive(JsonSchema)]
+    pub enum Purpose {
+        /// May this step run?
+        Gate = "gate",
+        /// The step is the question; the answer is its result.
+        Ask = "ask",
+        /// The step failed or its outcome is unknown: what now?
+        Recover = "recover",
     }
 }
 

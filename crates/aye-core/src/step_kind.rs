@@ -1,6 +1,6 @@
 //! What a step does, as one word.
 
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 word_enum! {
     /// The word for what a step does, in files, events and listings.

@@ -1,8 +1,41 @@
 //! Enums that are words in journals and on screens.
 
-/// An enum with one variant for each word, and `Other` for a word of another version: what an
-/// older or newer program has written reads back as it is.
+/// An enum with one variant for each word.
+///
+/// With `pub enum` these are all the words there are. Without, there is also `Other` for a word
+/// of another version: what an older or newer program has written reads back as it is.
+#[macro_export]
 macro_rules! word_enum {
+    ($(#[$about:meta])* pub enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Every one, in the order of their declaration.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
+
+            /// The word used in files, events and listings.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+
+            /// The one of this word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -58,5 +91,3 @@ macro_rules! word_enum {
         }
     };
 }
-
-pub(crate) use word_enum;

@@ -9,6 +9,7 @@ use aye_process::Signal;
 
 use serde::{Deserialize, Serialize};
 
+use crate::invalid_skill::InvalidSkill;
 use crate::store::{LeaseError, StoreError};
 use crate::tools::ToolError;
 
@@ -69,9 +70,9 @@ pub enum Error {
         /// What to write instead.
         hint: Option<String>,
     },
-    /// The skill has errors; they have been printed.
+    /// The skill has errors.
     #[error("{0}")]
-    InvalidSkill(String),
+    InvalidSkill(InvalidSkill),
     /// Inputs are missing or wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n     "))]
     Inputs(Vec<InputError>),

@@ -37,6 +37,7 @@ pub mod fmt;
 #[cfg(feature = "http")]
 mod http_client;
 pub mod inspect;
+pub mod invalid_skill;
 pub mod lessons;
 pub mod memory;
 pub mod notify;

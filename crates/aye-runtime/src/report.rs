@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use aye_core::event::Event;
 use aye_core::journal::State;
+use aye_core::word_enum;
 use aye_process::Stream;
 use jiff::Timestamp;
-use serde::Deserialize;
 
 /// Shows a run as it continues.
 pub trait Report {
@@ -83,22 +83,16 @@ impl Report for Silent {
     }
 }
 
-/// What is shown of the steps' output; the log has all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputMode {
-    /// Everything, as it comes.
-    Full,
-    /// That of steps that fail.
-    Failed,
-    /// Nothing.
-    None,
-}
-
-impl OutputMode {
-    /// Every mode with the word for it.
-    pub const ALL: [(&str, Self); 3] =
-        [("full", Self::Full), ("failed", Self::Failed), ("none", Self::None)];
+word_enum! {
+    /// What is shown of the steps' output; the log has all of it.
+    pub enum OutputMode {
+        /// Everything, as it comes.
+        Full = "full",
+        /// That of steps that fail.
+        Failed = "failed",
+        /// Nothing.
+        None = "none",
+    }
 }
 
 /// What a run is busy with at a moment.

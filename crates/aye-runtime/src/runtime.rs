@@ -12,6 +12,7 @@ pub use user::account_name;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -99,35 +100,25 @@ pub struct BackgroundProgram {
 /// Runs skills: the use cases are its methods.
 #[derive(Clone)]
 pub struct Runtime {
-    /// The working directory.
-    pub directory: PathBuf,
-    /// The environment that steps and templates see.
-    pub env: BTreeMap<String, String>,
-    /// Where journal, logs and memory are.
-    pub home: PathBuf,
+    parts: Parts,
     /// What project and user set.
     pub settings: Settings,
-    /// The file of the user's own settings.
-    pub user_settings: Option<PathBuf>,
-    /// On whose word something is started.
-    pub started_by: StartedBy,
-    /// The time.
-    pub clock: Arc<dyn Clock + Send + Sync>,
-    /// How a process is started that drives a run in the background.
-    pub background: BackgroundProgram,
-    stores: Arc<dyn OpenStore>,
-    memories: Arc<dyn OpenMemory>,
-    secrets: Arc<dyn SecretReader>,
-    at_terminal: bool,
     /// Whether a schedule started it.
     by_clock: bool,
     /// Whether this process drives a run away from any terminal.
     detached: bool,
     /// Nobody asked for it: its driver had died.
     taken_up: bool,
-    command: String,
     /// What of the settings counts; looked up once.
     granted: OnceLock<Arc<Granted>>,
+}
+
+impl Deref for Runtime {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
 }
 
 impl Runtime {
@@ -136,21 +127,10 @@ impl Runtime {
         ownership::require_private_home(&parts.home)?;
         Ok(Self {
             settings: load_settings(&parts.directory, parts.user_settings.as_deref(), &parts.home)?,
-            directory: parts.directory,
-            env: parts.env,
-            home: parts.home,
-            user_settings: parts.user_settings,
-            started_by: parts.started_by,
-            clock: parts.clock,
-            background: parts.background,
-            stores: parts.stores,
-            memories: parts.memories,
-            secrets: parts.secrets,
-            at_terminal: parts.at_terminal,
+            parts,
             by_clock: false,
             detached: false,
             taken_up: false,
-            command: parts.command,
             granted: OnceLock::new(),
         })
     }
@@ -168,13 +148,15 @@ impl Runtime {
     /// The same with the settings as they are now, for processes that stay.
     pub(crate) fn reading_settings_at(&self, directory: PathBuf) -> Result<Self, Error> {
         let settings = load_settings(&directory, self.user_settings.as_deref(), &self.home)?;
-        Ok(Self { settings, directory, granted: OnceLock::new(), ..self.clone() })
+        let parts = Parts { directory, ..self.parts.clone() };
+        Ok(Self { parts, settings, granted: OnceLock::new(), ..self.clone() })
     }
 
     /// The same on someone else's word.
     #[must_use]
     pub fn started_by(&self, started_by: StartedBy) -> Self {
-        Self { started_by, granted: OnceLock::new(), ..self.clone() }
+        let parts = Parts { started_by, ..self.parts.clone() };
+        Self { parts, granted: OnceLock::new(), ..self.clone() }
     }
 
     /// The same, started by the clock.
@@ -199,7 +181,7 @@ impl Runtime {
 
     /// The skills that can be named here.
     pub fn library(&self) -> Library<'_> {
-        let Self { directory, settings, home, .. } = self;
+        let (Parts { directory, home, .. }, settings) = (&self.parts, &self.settings);
         let (reach, outside) = match self.started_by {
             StartedBy::Person => (Reach::AnyFile, Vec::new()),
             StartedBy::Assistant | StartedBy::Server => {

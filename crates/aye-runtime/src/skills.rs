@@ -20,6 +20,7 @@ use aye_core::yaml::{MAX_BYTES, too_large};
 
 use crate::compute::PythonExpressions;
 use crate::error::Error;
+use crate::invalid_skill::InvalidSkill;
 use crate::settings::ToolSettings;
 
 pub use fix::{Fixed, fix};
@@ -196,8 +197,10 @@ impl SkillFile {
             Some(name) => name,
         };
         let found = self.flows.iter().position(|flow| skill_name(flow) == name);
-        let index = found
-            .ok_or_else(|| Error::InvalidSkill(format!("skill `{name}` of `{path}` has errors")))?;
+        let index = found.ok_or_else(|| {
+            let words = format!("skill `{name}` of `{path}` has errors");
+            Error::InvalidSkill(InvalidSkill::Said(words))
+        })?;
         let mut flows = self.flows;
         Ok((flows.swap_remove(index), self.text))
     }

@@ -16,6 +16,7 @@ mod suggest;
 mod visible;
 
 use crate::span::Span;
+use crate::word_enum;
 
 pub use allow::without_allowed;
 pub(crate) use fix::within;
@@ -26,23 +27,14 @@ pub use source::{Position, Source};
 pub use suggest::{did_you_mean, quote, quote_list, surely_meant};
 pub use visible::{first_hidden, is_hidden, visible};
 
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The file cannot be used.
-    Error,
-    /// The file can be used, but probably does not mean what it says.
-    Warning,
-}
-
-impl Severity {
-    /// The word that opens the message.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
+word_enum! {
+    /// How bad it is.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// The file cannot be used.
+        Error = "error",
+        /// The file can be used, but probably does not mean what it says.
+        Warning = "warning",
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::heal::Category;
 
 use crate::fix::FixPlan;
+use crate::word_enum;
 
 /// The intent of a repair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,31 +66,19 @@ impl Remembered {
     }
 }
 
-/// Kinds of things in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryKind {
-    /// What people wrote about an error.
-    Issue,
-    /// What to do about an error.
-    Fix,
-    /// An answer to give again.
-    Preference,
-    /// A call that keeps failing in the same way.
-    Usage,
-    /// What a step wrote down for the next run.
-    State,
-}
-
-impl MemoryKind {
-    /// The word used in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Issue => "issue",
-            Self::Fix => "fix",
-            Self::Preference => "preference",
-            Self::Usage => "usage",
-            Self::State => "state",
-        }
+word_enum! {
+    /// Kinds of things in memory.
+    #[derive(JsonSchema)]
+    pub enum MemoryKind {
+        /// What people wrote about an error.
+        Issue = "issue",
+        /// What to do about an error.
+        Fix = "fix",
+        /// An answer to give again.
+        Preference = "preference",
+        /// A call that keeps failing in the same way.
+        Usage = "usage",
+        /// What a step wrote down for the next run.
+        State = "state",
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::nested::Parent;
 use crate::question::Namespaces;
 use crate::step_kind::StepKind;
+use crate::word_enum;
 
 use super::{is_false, is_zero};
 
@@ -89,56 +90,28 @@ pub struct PlannedStep {
     pub finally: bool,
 }
 
-/// Who or what started a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StartedBy {
-    /// A person at a terminal.
-    Terminal,
-    /// A program without a terminal: a shell script, a pipe, CI.
-    Script,
-    /// An assistant.
-    Assistant,
-    /// A schedule.
-    Schedule,
-    /// The web page.
-    Web,
-    /// An editor that is connected to the server.
-    Editor,
-    /// A program that uses the server's HTTP API.
-    Api,
+word_enum! {
+    /// Who or what started a run.
+    #[derive(JsonSchema)]
+    pub enum StartedBy {
+        /// A person at a terminal.
+        Terminal = "terminal",
+        /// A program without a terminal: a shell script, a pipe, CI.
+        Script = "script",
+        /// An assistant.
+        Assistant = "assistant",
+        /// A schedule.
+        Schedule = "schedule",
+        /// The web page.
+        Web = "web",
+        /// An editor that is connected to the server.
+        Editor = "editor",
+        /// A program that uses the server's HTTP API.
+        Api = "api",
+    }
 }
 
 impl StartedBy {
-    /// Everyone and everything that can.
-    pub const ALL: [Self; 7] = [
-        Self::Terminal,
-        Self::Script,
-        Self::Assistant,
-        Self::Schedule,
-        Self::Web,
-        Self::Editor,
-        Self::Api,
-    ];
-
-    /// The word of events and lists.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Script => "script",
-            Self::Assistant => "assistant",
-            Self::Schedule => "schedule",
-            Self::Web => "web",
-            Self::Editor => "editor",
-            Self::Api => "api",
-        }
-    }
-
-    /// The one of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.word() == word)
-    }
-
     /// What started a run that no person typed; nothing where one did, or a
     /// script of theirs.
     pub fn without_person(self) -> Option<&'static str> {

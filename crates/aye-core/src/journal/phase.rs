@@ -7,6 +7,7 @@ use crate::advice::Advice;
 use crate::event::{CancelReason, FailReason, RetryReason};
 use crate::fix::FixPlan;
 use crate::question::{Answer, Channel, Question};
+use crate::word_enum;
 
 /// Where a run stands after its last event.
 #[derive(Debug, Clone, PartialEq)]
@@ -209,43 +210,25 @@ pub enum Ended {
     Cancelled(CancelReason),
 }
 
-/// Where a run stands, as its events tell: the journal's index and the fold of a run's events
-/// mean the same by it. Whether a process drives it and whether someone is asked is not in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RunStatus {
-    /// Someone drives it, or did until they died: its lease tells which.
-    Running,
-    /// Nobody drives it; it can be resumed.
-    Paused,
-    /// It reached a good end.
-    Completed,
-    /// It ended badly.
-    Failed,
-    /// It was declined or cancelled.
-    Cancelled,
+word_enum! {
+    /// Where a run stands, as its events tell: the journal's index and the fold of a run's events
+    /// mean the same by it. Whether a process drives it and whether someone is asked is not in it.
+    #[derive(Hash)]
+    pub enum RunStatus {
+        /// Someone drives it, or did until they died: its lease tells which.
+        Running = "running",
+        /// Nobody drives it; it can be resumed.
+        Paused = "paused",
+        /// It reached a good end.
+        Completed = "completed",
+        /// It ended badly.
+        Failed = "failed",
+        /// It was declined or cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl RunStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] =
-        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled];
-
-    /// The word used in listings and in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The status of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
-    }
-
     /// Whether nothing follows.
     pub fn is_ended(self) -> bool {
         match self {

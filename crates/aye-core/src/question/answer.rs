@@ -5,64 +5,45 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{AnswerScope, is_false};
+use crate::word_enum;
 
-/// Through what an answer came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    /// A prompt of the process that drives the run.
-    Terminal,
-    /// `aye answer`.
-    Command,
-    /// A desktop dialog of the system itself.
-    Desktop,
-    /// A dialog of zenity.
-    Zenity,
-    /// A dialog of KDialog.
-    Kdialog,
-    /// A button of a desktop notification.
-    Notification,
-    /// An editor.
-    Editor,
-    /// The web page.
-    Web,
-    /// An assistant that relayed a person's word.
-    Assistant,
-    /// A form that an assistant's client showed: nearer to a person than a
-    /// relayed word, and no proof of one.
-    Elicited,
-    /// A button of a message: everyone who has the message can press it.
-    Message,
-    /// A file in a drop-box: a program wrote it.
-    #[serde(rename = "dropbox")]
-    DropBox,
-    /// A remembered preference.
-    Memory,
-    /// `--yes`.
-    Override,
+word_enum! {
+    /// Through what an answer came.
+    #[derive(JsonSchema)]
+    pub enum Channel {
+        /// A prompt of the process that drives the run.
+        Terminal = "terminal",
+        /// `aye answer`.
+        Command = "command",
+        /// A desktop dialog of the system itself.
+        Desktop = "desktop",
+        /// A dialog of zenity.
+        Zenity = "zenity",
+        /// A dialog of KDialog.
+        Kdialog = "kdialog",
+        /// A button of a desktop notification.
+        Notification = "notification",
+        /// An editor.
+        Editor = "editor",
+        /// The web page.
+        Web = "web",
+        /// An assistant that relayed a person's word.
+        Assistant = "assistant",
+        /// A form that an assistant's client showed: nearer to a person than a
+        /// relayed word, and no proof of one.
+        Elicited = "elicited",
+        /// A button of a message: everyone who has the message can press it.
+        Message = "message",
+        /// A file in a drop-box: a program wrote it.
+        DropBox = "dropbox",
+        /// A remembered preference.
+        Memory = "memory",
+        /// `--yes`.
+        Override = "override",
+    }
 }
 
 impl Channel {
-    /// The word used in events and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Command => "command",
-            Self::Desktop => "desktop",
-            Self::Zenity => "zenity",
-            Self::Kdialog => "kdialog",
-            Self::Notification => "notification",
-            Self::Editor => "editor",
-            Self::Web => "web",
-            Self::Assistant => "assistant",
-            Self::Elicited => "elicited",
-            Self::Message => "message",
-            Self::DropBox => "dropbox",
-            Self::Memory => "memory",
-            Self::Override => "override",
-        }
-    }
-
     /// The same for people, in their own words: what someone typed.
     pub fn spoken(self) -> &'static str {
         match self {
@@ -132,35 +113,21 @@ pub struct Answer {
     pub code_error: Option<String>,
 }
 
-/// How strongly it is proven who gave an answer, the weakest first. What each is
-/// worth is in `docs/explanation/trust.md`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Proof {
-    /// An assistant, a button of a message or a file said so.
-    Relayed,
-    /// A form of an assistant's client was filled in.
-    Elicited,
-    /// A process of this operating system's user sent it.
-    Local,
-    /// The sender had the token or the session of a person of the server.
-    Token,
-    /// The sender had a current one-time code of that person.
-    Otp,
-}
-
-impl Proof {
-    /// The word used in events and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Relayed => "relayed",
-            Self::Elicited => "elicited",
-            Self::Local => "local",
-            Self::Token => "token",
-            Self::Otp => "otp",
-        }
+word_enum! {
+    /// How strongly it is proven who gave an answer, the weakest first. What each is
+    /// worth is in `docs/explanation/trust.md`.
+    #[derive(PartialOrd, Ord, JsonSchema)]
+    pub enum Proof {
+        /// An assistant, a button of a message or a file said so.
+        Relayed = "relayed",
+        /// A form of an assistant's client was filled in.
+        Elicited = "elicited",
+        /// A process of this operating system's user sent it.
+        Local = "local",
+        /// The sender had the token or the session of a person of the server.
+        Token = "token",
+        /// The sender had a current one-time code of that person.
+        Otp = "otp",
     }
 }
 

@@ -1,37 +1,26 @@
 //! How far a remembered answer reaches, and what that covers.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{Purpose, Question};
+use crate::word_enum;
 
-/// How far a remembered answer reaches.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerScope {
-    /// This step, when it fails with this error.
-    Error,
-    /// This step.
-    Step,
-    /// The same question at any step of this skill.
-    Skill,
-    /// The same question in any skill.
-    Always,
+word_enum! {
+    /// How far a remembered answer reaches.
+    #[derive(PartialOrd, Ord, Hash, JsonSchema)]
+    pub enum AnswerScope {
+        /// This step, when it fails with this error.
+        Error = "error",
+        /// This step.
+        Step = "step",
+        /// The same question at any step of this skill.
+        Skill = "skill",
+        /// The same question in any skill.
+        Always = "always",
+    }
 }
 
 impl AnswerScope {
-    /// The word used in options, files and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Step => "step",
-            Self::Skill => "skill",
-            Self::Always => "always",
-        }
-    }
-
     /// The same after "remember it".
     pub fn reach(self) -> &'static str {
         match self {

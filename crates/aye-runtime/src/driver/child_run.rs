@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::skills::{Reach, SkillFile, skill_name};
 use crate::store::{Source, Store, StoreError};
 
-use super::drive::{Driver, DriverParts};
+use super::drive::{Driver, Parts};
 use super::lane::{Lane, LaneId, ROOT};
 
 /// Finds skills by what steps call them.
@@ -121,7 +121,7 @@ impl Driver<'_> {
         };
         let (limits, source) = (self.parts.limits.clone(), source.as_ref());
         let begin = Begin { flow, limits, source, waits: true };
-        let DriverParts { store, lease, .. } = &mut self.parts;
+        let Parts { store, lease, .. } = &mut self.parts;
         let (machine, events) = match commit::begin(&mut **store, lease, &begin, start, &world) {
             Ok(begun) => begun,
             Err(BeginError::Start(error)) => return Ok(ChildStart::Refused(error.to_string())),

@@ -41,7 +41,7 @@ use super::questions::Questions;
 use super::remember::RememberedAnswer;
 use super::stopping::Stopping;
 
-/// What a driver is made of.
+/// What a driver works with.
 pub struct Parts<'a> {
     /// The journal.
     pub store: &'a mut dyn Store,
@@ -49,8 +49,6 @@ pub struct Parts<'a> {
     pub lease: Lease,
     /// Where one-time codes and texts to edit are kept.
     pub home: &'a Path,
-    /// The run.
-    pub machine: Machine,
     /// The time.
     pub clock: &'a dyn Clock,
     /// What templates can look up.
@@ -67,8 +65,6 @@ pub struct Parts<'a> {
     pub report: &'a mut dyn Report,
     /// Where its text goes.
     pub sink: &'a dyn Sink,
-    /// Who asks; with none, a run rests at its first question.
-    pub prompters: Vec<&'a mut dyn Prompter>,
     /// Signals for Aye itself.
     pub signals: &'a mut Signals,
     /// What steps may run.
@@ -79,7 +75,7 @@ pub struct Parts<'a> {
 
 /// Drives one run and the runs inside it.
 pub struct Driver<'a> {
-    pub(super) parts: DriverParts<'a>,
+    pub(super) parts: Parts<'a>,
     /// The run and the runs inside it.
     pub(super) lanes: Lanes,
     /// The programs that run for steps.
@@ -119,51 +115,22 @@ pub struct Driven {
     pub stopped_inside: Option<u32>,
 }
 
-/// [`Parts`] without the machine, which is in a lane.
-pub(super) struct DriverParts<'a> {
-    pub(super) store: &'a mut dyn Store,
-    pub(super) lease: Lease,
-    pub(super) home: &'a Path,
-    pub(super) clock: &'a dyn Clock,
-    pub(super) names: Arc<dyn Names>,
-    pub(super) limits: Limits,
-    pub(super) skills: &'a dyn Skills,
-    pub(super) tools: Tools,
-    pub(super) memory: Arc<Memory>,
-    pub(super) report: &'a mut dyn Report,
-    pub(super) sink: &'a dyn Sink,
-    pub(super) signals: &'a mut Signals,
-    pub(super) policy: Policy,
-    pub(super) max_result: usize,
-}
-
 impl<'a> Driver<'a> {
-    /// A driver for a run whose lease is held.
-    pub fn new(parts: Parts<'a>) -> Self {
-        let secrets = Receiver::new(parts.home, parts.machine.state().run.clone());
-        let root = Lane::new(parts.machine, None, Vec::new());
-        let mut tools = parts.tools;
-        let questions = Questions::new(parts.prompters);
+    /// A driver for a run whose lease is held. Without prompters, the run rests at its first
+    /// question.
+    pub fn new(
+        mut parts: Parts<'a>,
+        machine: Machine,
+        prompters: Vec<&'a mut dyn Prompter>,
+    ) -> Self {
+        let secrets = Receiver::new(parts.home, machine.state().run.clone());
+        let root = Lane::new(machine, None, Vec::new());
+        let questions = Questions::new(prompters);
         if questions.are_possible() {
-            tools.let_servers_ask();
+            parts.tools.let_servers_ask();
         }
         Self {
-            parts: DriverParts {
-                store: parts.store,
-                lease: parts.lease,
-                home: parts.home,
-                clock: parts.clock,
-                names: parts.names,
-                limits: parts.limits,
-                skills: parts.skills,
-                tools,
-                memory: parts.memory,
-                report: parts.report,
-                sink: parts.sink,
-                signals: parts.signals,
-                policy: parts.policy,
-                max_result: parts.max_result,
-            },
+            parts,
             lanes: Lanes::new(root),
             processes: Processes::default(),
             computing: Computing::default(),

@@ -18,7 +18,7 @@ use crate::tools::Reply;
 
 use super::calls::{MOST_ASKED, ServerQuestion};
 use super::child_run::ChildStart;
-use super::drive::{Driver, DriverParts};
+use super::drive::{Driver, Parts};
 use super::lane::{LaneId, ROOT};
 
 /// Who closes what nobody waits for any more.
@@ -138,7 +138,7 @@ impl Driver<'_> {
         let world = self.world();
         let root = self.lane(ROOT).machine.state().run.clone();
         let machine = self.lane(ROOT).machine.clone();
-        let DriverParts { store, lease, .. } = &mut self.parts;
+        let Parts { store, lease, .. } = &mut self.parts;
         close_forms_within(*store, lease, &machine, &root, &world)
     }
 }

@@ -1,7 +1,8 @@
 //! Entries as data, for programs.
 
+use aye_core::word_enum;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::state::StateKey;
@@ -10,35 +11,21 @@ use super::{
     UsagePattern,
 };
 
-/// The kinds of entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EntryKind {
-    /// What to do about errors.
-    Fixes,
-    /// What people wrote down about errors.
-    Issues,
-    /// Answers that are given again.
-    Preferences,
-    /// Calls that keep failing in the same way.
-    Usage,
-    /// The last failures.
-    Failures,
-    /// What skills propose beside fixes.
-    Proposals,
-}
-
-impl EntryKind {
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fixes => "fixes",
-            Self::Issues => "issues",
-            Self::Preferences => "preferences",
-            Self::Usage => "usage",
-            Self::Failures => "failures",
-            Self::Proposals => "proposals",
-        }
+word_enum! {
+    /// The kinds of entries.
+    pub enum EntryKind {
+        /// What to do about errors.
+        Fixes = "fixes",
+        /// What people wrote down about errors.
+        Issues = "issues",
+        /// Answers that are given again.
+        Preferences = "preferences",
+        /// Calls that keep failing in the same way.
+        Usage = "usage",
+        /// The last failures.
+        Failures = "failures",
+        /// What skills propose beside fixes.
+        Proposals = "proposals",
     }
 }
 

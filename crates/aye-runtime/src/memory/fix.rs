@@ -1,6 +1,7 @@
 //! Fixes: what to do about an error, as data that a program can carry out.
 
 use aye_core::digest::digest;
+use aye_core::word_enum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -181,29 +182,17 @@ pub struct Agreement {
     pub other: Map<String, Value>,
 }
 
-/// Whether a fix is used, and if not, why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// It is used.
-    Active,
-    /// Nobody agreed to it on this machine yet.
-    Proposed,
-    /// It did not work twice.
-    Suspended,
-    /// It only says something.
-    Prose,
-}
-
-impl Standing {
-    /// The word used in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Proposed => "proposed",
-            Self::Suspended => "suspended",
-            Self::Prose => "prose",
-        }
+word_enum! {
+    /// Whether a fix is used, and if not, why.
+    pub enum Standing {
+        /// It is used.
+        Active = "active",
+        /// Nobody agreed to it on this machine yet.
+        Proposed = "proposed",
+        /// It did not work twice.
+        Suspended = "suspended",
+        /// It only says something.
+        Prose = "prose",
     }
 }
 

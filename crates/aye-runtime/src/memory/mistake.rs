@@ -3,41 +3,31 @@
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
-use serde::{Deserialize, Serialize};
 
 use aye_core::heal::Category;
+use aye_core::word_enum;
 
 use super::pattern::SearchText;
 
-/// A mistake that can be learned from: the caller made it, and can avoid it
-/// the next time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mistake {
-    /// A parameter that is not taken, or a value that means something else.
-    WrongParameter,
-    /// The right parameter, written the wrong way.
-    Format,
-    /// Something has to be there first.
-    MissingPrerequisite,
-    /// Something has to be done first.
-    Sequence,
-    /// Another tool is meant.
-    WrongTool,
+word_enum! {
+    /// A mistake that can be learned from: the caller made it, and can avoid it
+    /// the next time.
+    #[derive(Hash)]
+    pub enum Mistake {
+        /// A parameter that is not taken, or a value that means something else.
+        WrongParameter = "wrong_parameter",
+        /// The right parameter, written the wrong way.
+        Format = "format",
+        /// Something has to be there first.
+        MissingPrerequisite = "missing_prerequisite",
+        /// Something has to be done first.
+        Sequence = "sequence",
+        /// Another tool is meant.
+        WrongTool = "wrong_tool",
+    }
 }
 
 impl Mistake {
-    /// The word used in files and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::WrongParameter => "wrong_parameter",
-            Self::Format => "format",
-            Self::MissingPrerequisite => "missing_prerequisite",
-            Self::Sequence => "sequence",
-            Self::WrongTool => "wrong_tool",
-        }
-    }
-
     /// Why it fails, as people say it.
     pub fn because(self) -> &'static str {
         match self {

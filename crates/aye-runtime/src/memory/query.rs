@@ -1,5 +1,6 @@
 //! What memory is asked about.
 
+use aye_core::word_enum;
 use serde_json::{Map, Value};
 
 /// A failure, or what may become one.
@@ -17,23 +18,14 @@ pub struct Query<'a> {
     pub args: Option<&'a Map<String, Value>>,
 }
 
-/// Which memory something is in. The project's comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layer {
-    /// `.aye/memory` of the project: shared through git.
-    Project,
-    /// The user's own, below `AYE_HOME`.
-    User,
-}
-
-impl Layer {
-    /// The word used in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-        }
+word_enum! {
+    /// Which memory something is in. The project's comes first.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Layer {
+        /// `.aye/memory` of the project: shared through git.
+        Project = "project",
+        /// The user's own, below `AYE_HOME`.
+        User = "user",
     }
 }
 

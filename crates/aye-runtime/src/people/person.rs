@@ -3,39 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use aye_core::word_enum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::secret::kept;
 
-/// What a person may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Right {
-    /// Answer and hold questions.
-    Answer,
-    /// Start, retry and cancel runs.
-    Start,
-    /// Read everything of their projects.
-    Read,
-}
-
-impl Right {
-    /// Every right.
-    pub const ALL: [Self; 3] = [Self::Answer, Self::Start, Self::Read];
-
-    /// The word used on the command line and in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Start => "start",
-            Self::Read => "read",
-        }
-    }
-
-    /// The right of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|right| right.word() == word)
+word_enum! {
+    /// What a person may do.
+    #[derive(PartialOrd, Ord)]
+    pub enum Right {
+        /// Answer and hold questions.
+        Answer = "answer",
+        /// Start, retry and cancel runs.
+        Start = "start",
+        /// Read everything of their projects.
+        Read = "read",
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use aye_core::diagnostic;
 use aye_core::flow::Flow;
 use aye_core::skill::{InputSpec, Inputs};
 
 use crate::driver::Skills;
 use crate::error::Error;
+use crate::invalid_skill::InvalidSkill;
 use crate::skills::{self, Library, Reach, SkillFile};
 use crate::store::Source;
 
@@ -39,26 +39,6 @@ impl Runtime {
     }
 }
 
-/// Why a skill that another calls cannot be run: its first error.
-fn why_not(read: &SkillFile, shown: &Path) -> String {
-    let name = shown.to_string_lossy();
-    let mut message = format!("`{name}` cannot be run");
-    let source = diagnostic::Source::new(&name, &read.text);
-    let errors: Vec<_> = read.diagnostics.iter().filter(|found| found.is_error()).collect();
-    if let Some(first) = errors.first() {
-        let first = diagnostic::to_json(first, &source);
-        message += &format!(": {name}:{}:{}: {}", first.line, first.column, first.message);
-        if let Some(hint) = first.hint {
-            message += &format!("\nhint: {hint}");
-        }
-    }
-    if errors.len() > 1 {
-        let more = errors.len() - 1;
-        message += &format!("\n{more} more error{}", if more == 1 { "" } else { "s" });
-    }
-    message
-}
-
 impl Skills for Runtime {
     fn load(&self, wanted: &str, file: &Path, reach: Reach) -> Result<(Flow, Source), Error> {
         // A skill of the same file needs no file, and goes before all others.
@@ -80,7 +60,8 @@ impl Skills for Runtime {
         let read = read.only(name.as_deref());
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
-            return Err(Error::InvalidSkill(why_not(&read, &shown)));
+            let why = InvalidSkill::called(&shown.to_string_lossy(), &read);
+            return Err(Error::InvalidSkill(why));
         }
         let shown = skills::relative_to(&path, &self.directory);
         let (flow, text) = read.into_flow(name.as_deref())?;

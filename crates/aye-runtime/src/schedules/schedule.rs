@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aye_core::word_enum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -29,23 +30,13 @@ pub struct Schedule {
     pub added: Timestamp,
 }
 
-/// What starts runs by the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scheduler {
-    /// A timer of the user's systemd.
-    Systemd,
-    /// A line in the user's crontab.
-    Cron,
-}
-
-impl Scheduler {
-    /// The word used in files and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Systemd => "systemd",
-            Self::Cron => "cron",
-        }
+word_enum! {
+    /// What starts runs by the clock.
+    pub enum Scheduler {
+        /// A timer of the user's systemd.
+        Systemd = "systemd",
+        /// A line in the user's crontab.
+        Cron = "cron",
     }
 }
 

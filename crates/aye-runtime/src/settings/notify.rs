@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use aye_core::word_enum;
+
 use crate::fmt::shell_word;
 use crate::store::Occasion;
 
@@ -63,26 +65,17 @@ pub struct ChannelSettings {
     pub own: bool,
 }
 
-/// How much of a question goes into a message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// Everything that a person needs to decide.
-    #[default]
-    Full,
-    /// Skill, step and title.
-    Title,
-    /// That something waits, and where.
-    Pointer,
-}
-
-impl Detail {
-    /// The word in settings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Title => "title",
-            Self::Pointer => "pointer",
-        }
+word_enum! {
+    /// How much of a question goes into a message.
+    #[derive(Default)]
+    pub enum Detail {
+        /// Everything that a person needs to decide.
+        #[default]
+        Full = "full",
+        /// Skill, step and title.
+        Title = "title",
+        /// That something waits, and where.
+        Pointer = "pointer",
     }
 }
 

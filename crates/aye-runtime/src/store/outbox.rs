@@ -6,94 +6,46 @@ use std::sync::Arc;
 
 use aye_core::event::Event;
 use aye_core::id::{QuestionId, RunId};
+use aye_core::word_enum;
 use jiff::Timestamp;
 
 use super::{RunRow, StoreError};
 
-/// What a message tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Occasion {
-    /// A question waits.
-    Question,
-    /// The question still waits.
-    Reminder,
-    /// The question still waits, and another person hears of it.
-    Escalation,
-    /// The time of a question is about to run out.
-    Expiring,
-    /// A run failed.
-    Failed,
-    /// A run completed.
-    Completed,
-    /// A run was declined or cancelled.
-    Cancelled,
-}
-
-impl Occasion {
-    /// Every occasion.
-    pub const ALL: [Self; 7] = [
-        Self::Question,
-        Self::Reminder,
-        Self::Escalation,
-        Self::Expiring,
-        Self::Failed,
-        Self::Completed,
-        Self::Cancelled,
-    ];
-
-    /// The word used in settings, messages and the table.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Reminder => "reminder",
-            Self::Escalation => "escalation",
-            Self::Expiring => "expiring",
-            Self::Failed => "failed",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The occasion of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|occasion| occasion.word() == word)
+word_enum! {
+    /// What a message tells.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Occasion {
+        /// A question waits.
+        Question = "question",
+        /// The question still waits.
+        Reminder = "reminder",
+        /// The question still waits, and another person hears of it.
+        Escalation = "escalation",
+        /// The time of a question is about to run out.
+        Expiring = "expiring",
+        /// A run failed.
+        Failed = "failed",
+        /// A run completed.
+        Completed = "completed",
+        /// A run was declined or cancelled.
+        Cancelled = "cancelled",
     }
 }
 
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MessageState {
-    /// It is to be sent, or is being sent.
-    Waiting,
-    /// The channel took it.
-    Sent,
-    /// There was nothing left to tell when its turn came.
-    Withdrawn,
-    /// The channel never took it.
-    Failed,
-    /// It was sent, and taken back when the question was decided.
-    Retracted,
-}
-
-impl MessageState {
-    /// Every state.
-    pub const ALL: [Self; 5] =
-        [Self::Waiting, Self::Sent, Self::Withdrawn, Self::Failed, Self::Retracted];
-
-    /// The word used in listings and in the table.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Sent => "sent",
-            Self::Withdrawn => "withdrawn",
-            Self::Failed => "failed",
-            Self::Retracted => "retracted",
-        }
-    }
-
-    /// The state of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
+word_enum! {
+    /// What became of a message.
+    #[derive(Hash)]
+    pub enum MessageState {
+        /// It is to be sent, or is being sent.
+        Waiting = "waiting",
+        /// The channel took it.
+        Sent = "sent",
+        /// There was nothing left to tell when its turn came.
+        Withdrawn = "withdrawn",
+        /// The channel never took it.
+        Failed = "failed",
+        /// It was sent, and taken back when the question was decided.
+        Retracted = "retracted",
     }
 }
 

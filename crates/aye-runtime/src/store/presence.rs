@@ -1,6 +1,7 @@
 //! The port of presence: where questions are shown right now, for every process.
 
 use aye_core::id::QuestionId;
+use aye_core::word_enum;
 use jiff::{SignedDuration, Timestamp};
 
 use super::StoreError;
@@ -61,51 +62,26 @@ pub struct Shown {
     pub until: Timestamp,
 }
 
-/// On what a question is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PresenceKind {
-    /// A visible card of the web page.
-    Page,
-    /// An editor: a card, list, field or dialog that a person has before them.
-    Editor,
-    /// A notification of an editor, which it may hide.
-    EditorNotice,
-    /// Some other program of the server's socket.
-    Program,
-    /// A drawn prompt of the process that drives the run.
-    Terminal,
-    /// An open dialog.
-    Desktop,
+word_enum! {
+    /// On what a question is shown.
+    #[derive(PartialOrd, Ord)]
+    pub enum PresenceKind {
+        /// A visible card of the web page.
+        Page = "page",
+        /// An editor: a card, list, field or dialog that a person has before them.
+        Editor = "editor",
+        /// A notification of an editor, which it may hide.
+        EditorNotice = "editor notification",
+        /// Some other program of the server's socket.
+        Program = "program",
+        /// A drawn prompt of the process that drives the run.
+        Terminal = "terminal",
+        /// An open dialog.
+        Desktop = "desktop",
+    }
 }
 
 impl PresenceKind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::Page,
-        Self::Editor,
-        Self::EditorNotice,
-        Self::Program,
-        Self::Terminal,
-        Self::Desktop,
-    ];
-
-    /// The word in tables and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Editor => "editor",
-            Self::EditorNotice => "editor notification",
-            Self::Program => "program",
-            Self::Terminal => "terminal",
-            Self::Desktop => "desktop",
-        }
-    }
-
-    /// The kind that a word stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-
     /// Whether a person sees what is shown there; nobody knows that of a program or of a
     /// notification.
     pub fn is_seen(self) -> bool {

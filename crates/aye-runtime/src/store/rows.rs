@@ -5,6 +5,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::RunStatus;
 use aye_core::question::Purpose;
 use aye_core::skill::AskKind;
+use aye_core::word_enum;
 use jiff::Timestamp;
 
 /// How a run stands to the name of its `concurrency`.
@@ -84,36 +85,18 @@ impl RunRow {
     }
 }
 
-/// What became of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum QuestionState {
-    /// Someone has to decide.
-    Open,
-    /// Someone did.
-    Answered,
-    /// Nobody did in time.
-    Expired,
-    /// The run ended first.
-    Withdrawn,
-}
-
-impl QuestionState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Expired, Self::Withdrawn];
-
-    /// The word used in listings and in the table.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Answered => "answered",
-            Self::Expired => "expired",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// The state of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
+word_enum! {
+    /// What became of a question.
+    #[derive(Hash)]
+    pub enum QuestionState {
+        /// Someone has to decide.
+        Open = "open",
+        /// Someone did.
+        Answered = "answered",
+        /// Nobody did in time.
+        Expired = "expired",
+        /// The run ended first.
+        Withdrawn = "withdrawn",
     }
 }
 

@@ -111,11 +111,10 @@ impl ActiveRun {
         delivery_worker.iter().for_each(DeliveryWorker::look);
         aye_process::slots::set_limit(runtime.settings.max_processes);
         aye_process::set_grace(runtime.settings.grace);
-        let driver = Driver::new(Parts {
+        let parts = Parts {
             store: &mut *store,
             lease,
             home: &runtime.home,
-            machine,
             clock: &runtime.clock,
             names: runtime.names(workspace),
             limits: runtime.limits(),
@@ -124,11 +123,12 @@ impl ActiveRun {
             memory,
             report: surface.report,
             sink: surface.sink,
-            prompters: surface.prompters.into_iter().map(|one| one as &mut dyn Prompter).collect(),
             signals: surface.signals,
             policy: runtime.granted().policy.for_run(workspace),
             max_result: runtime.settings.max_result,
-        });
+        };
+        let prompters = surface.prompters.into_iter().map(|one| one as &mut dyn Prompter).collect();
+        let driver = Driver::new(parts, machine, prompters);
         let driver = match rest_after {
             Some(limit) => driver.resting_after(limit),
             None => driver,

@@ -1,7 +1,8 @@
-//! Answering on behalf of a person who is not at this process: what a server does.
+//! Giving an answer to a question, for every front end.
 
 use aye_core::digest::digest;
 use aye_core::event::{Answered, EventKind};
+use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::question::{Answer, AnswerScope, Channel, Edits, Proof};
 use indexmap::IndexMap;
@@ -9,21 +10,24 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::store::{QuestionRow, QuestionState};
+use crate::store::{QuestionRow, QuestionState, RunRow};
 
 use super::journal_reader::JournalReader;
 use super::submit::Sent;
 use super::take_up::AfterAnswer;
+use super::warning::Warning;
 
 /// Who answers, and how strongly that is proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answerer {
     /// Their name.
     pub name: String,
-    /// How that is known.
-    pub proof: Proof,
+    /// How that is known; nothing where an assistant passes their answer on.
+    pub proof: Option<Proof>,
     /// Through what they answer.
     pub channel: Channel,
+    /// The machine's policy takes an elicited answer for a person's.
+    pub vouched: bool,
 }
 
 /// An answer to an open question.
@@ -49,6 +53,26 @@ pub struct AnswerRequest {
     /// The key under which the client sends it: sent again, it is answered the
     /// same and counts once.
     pub key: Option<String>,
+    /// Whether the journal records an answer to a question that is decided, as refused.
+    pub record_late: bool,
+}
+
+impl AnswerRequest {
+    /// A choice and nothing else.
+    pub fn new(question: &QuestionId, choice: impl Into<String>) -> Self {
+        Self {
+            question: question.to_string(),
+            digest: None,
+            choice: choice.into(),
+            reason: None,
+            typed: None,
+            code: None,
+            remember: None,
+            edits: None,
+            key: None,
+            record_late: false,
+        }
+    }
 }
 
 /// What came of an answer that was taken.
@@ -58,7 +82,9 @@ pub struct TakenAnswer {
     pub question: QuestionRow,
     /// The same request was sent before.
     pub repeated: bool,
-    /// What became of the run, if no process drove it.
+    /// The outermost run, if no process drove it.
+    pub undriven: Option<RunRow>,
+    /// What became of it then.
     pub after: Option<AfterAnswer>,
     /// Whether it is given again, where that was wanted: only some questions allow it.
     pub remembered: Option<bool>,
@@ -103,10 +129,37 @@ pub enum AnswerError {
     Failed(#[from] Error),
 }
 
+impl From<AnswerError> for Error {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Decided(error) | AnswerError::Failed(error) => error,
+            AnswerError::Changed { .. }
+            | AnswerError::OtherRequest { .. }
+            | AnswerError::OtherRetry { .. }
+            | AnswerError::Refused { .. } => {
+                Self::Refused { message: error.to_string(), hint: None }
+            }
+        }
+    }
+}
+
 impl Runtime {
-    /// Gives an answer to the process that drives the run; if none does, the run
-    /// continues in a process of its own, unless it was stopped at a terminal.
+    /// Gives an answer; if no process drives the run, it continues in a process of its own,
+    /// unless it was stopped at a terminal.
     pub fn answer(
+        &self,
+        request: AnswerRequest,
+        by: &Answerer,
+        warn: &mut dyn FnMut(Warning),
+    ) -> Result<TakenAnswer, AnswerError> {
+        let taken = self.give_answer(request, by)?;
+        let after = taken.undriven.as_ref().map(|run| self.continue_answered(run, warn));
+        Ok(TakenAnswer { after, ..taken })
+    }
+
+    /// Gives an answer to the process that drives the run. If none does, it counts all the
+    /// same, and the caller says what becomes of the run.
+    pub fn give_answer(
         &self,
         request: AnswerRequest,
         by: &Answerer,
@@ -123,7 +176,8 @@ impl Runtime {
             let question = question.id.to_string();
             return Err(AnswerError::Changed { question, digest: now });
         }
-        if question.state != QuestionState::Open
+        if !request.record_late
+            && question.state != QuestionState::Open
             && let Some(late) = journal.late_answer(&question.id, self.now())?
         {
             return Err(AnswerError::Decided(late));
@@ -135,7 +189,8 @@ impl Runtime {
             digest: Some(now),
             remember: request.remember.filter(|_| request.edits.is_none()),
             edits: request.edits,
-            proof: Some(by.proof),
+            vouched: by.vouched,
+            proof: by.proof,
             key,
             ..Answer::new(request.choice, by.name.clone(), by.channel)
         };
@@ -148,11 +203,10 @@ impl Runtime {
         };
         let remembered = request.remember.map(allowed);
         let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
-        let after = match self.submit(&row, &sent)? {
+        let undriven = match self.submit(&row, &sent)? {
             Sent::Accepted => None,
             Sent::AcceptedUndriven => {
-                let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
-                Some(self.continue_answered(&outer, &mut |_| {}))
+                Some(journal.outermost(&row.id)?.unwrap_or_else(|| row.clone()))
             }
             Sent::Refused(why) => {
                 if let Some(late) = journal.late_answer(&question.id, self.now())? {
@@ -162,7 +216,7 @@ impl Runtime {
             }
         };
         let question = journal.find_question(question.id.as_str())?;
-        Ok(TakenAnswer { question, repeated: false, after, remembered })
+        Ok(TakenAnswer { question, repeated: false, undriven, after: None, remembered })
     }
 
     /// Holds the deadline of a question: someone is looking at it.
@@ -221,7 +275,13 @@ fn repeated(
         }
         None => {
             let question = journal.find_question(question.id.as_str())?;
-            Ok(TakenAnswer { question, repeated: true, after: None, remembered: None })
+            Ok(TakenAnswer {
+                question,
+                repeated: true,
+                undriven: None,
+                after: None,
+                remembered: None,
+            })
         }
     }
 }

@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::compute::whole_diff;
 use crate::dry_run;
 use crate::error::Error;
+use crate::invalid_skill::InvalidSkill;
 use crate::replace::{refuse_links, replace};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
@@ -182,10 +183,10 @@ impl Runtime {
         let worse = new > old || (name.is_some() || new == old) && changed.has_errors();
         match worse {
             false => Ok(()),
-            true => Err(Error::InvalidSkill(format!(
-                "with this change the file would have errors\n{}",
-                changed.render(false).trim_end()
-            ))),
+            true => {
+                let message = "with this change the file would have errors";
+                Err(Error::InvalidSkill(InvalidSkill::found(message, &changed)))
+            }
         }
     }
 

@@ -160,24 +160,20 @@ impl Runtime {
             return Err(refused(&format!("`{choice}` cannot be answered from a message")));
         }
         let request = AnswerRequest {
-            question: kept.question.to_string(),
             digest: Some(kept.shown.clone()),
-            choice,
             reason,
-            typed: None,
-            code: None,
-            remember: None,
-            edits: None,
             // An answer that could not be passed on is sent again, and counts once.
             key: Some(digest.clone()),
+            ..AnswerRequest::new(&kept.question, choice)
         };
         self.must_be_open(&kept.question)?;
         if kept.used.is_some() {
             return Err(refused("the message has answered already"));
         }
         let name = if kept.person.is_empty() { self.person() } else { kept.person.clone() };
-        let by = Answerer { name, proof: Proof::Relayed, channel: through };
-        let taken = self.answer(request, &by)?;
+        let proof = Some(Proof::Relayed);
+        let by = Answerer { name, proof, channel: through, vouched: false };
+        let taken = self.answer(request, &by, &mut |_| {})?;
         // The question is decided, or has this answer under its key: should this fail, the
         // right is worth nothing any more all the same.
         let _ = store.use_token(&digest, self.now());

@@ -18,6 +18,7 @@ use crate::compute::PythonExpressions;
 use crate::driver::{Skills as _, scope_of};
 use crate::dry_run::{self, Plan, Planned, Setting};
 use crate::error::Error;
+use crate::invalid_skill::InvalidSkill;
 use crate::runtime::Runtime;
 use crate::skills::{Reach, SkillFile};
 use crate::trust::StartedBy;
@@ -53,25 +54,21 @@ impl From<Error> for SkillError {
 impl SkillError {
     /// In short, without the places.
     pub fn into_error(self) -> Error {
-        match self {
-            Self::Failed(error) => error,
-            Self::Invalid(file) => {
-                Error::InvalidSkill(format!("`{}` cannot be run", file.path.display()))
-            }
-        }
+        self.into_error_by(|message, _| InvalidSkill::Said(message))
     }
 
     /// With the places of its errors, for callers that show no file.
     pub fn with_places(self) -> Error {
-        let places = match &self {
-            Self::Invalid(file) => file.render(false),
-            Self::Failed(_) => String::new(),
-        };
-        match self.into_error() {
-            Error::InvalidSkill(message) => {
-                Error::InvalidSkill(format!("{message}\n{}", places.trim_end()))
+        self.into_error_by(|message, file| InvalidSkill::found(message, file))
+    }
+
+    fn into_error_by(self, why: impl FnOnce(String, &SkillFile) -> InvalidSkill) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Invalid(file) => {
+                let message = format!("`{}` cannot be run", file.path.display());
+                Error::InvalidSkill(why(message, &file))
             }
-            other => other,
         }
     }
 }

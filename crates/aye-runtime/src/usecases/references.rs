@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use aye_core::diagnostic::{self, Diagnostic, Severity, Source, did_you_mean};
+use aye_core::diagnostic::{self, Diagnostic, Severity, did_you_mean};
 use aye_core::event::Range;
 use aye_core::flow::{Flow, Inside, Node, decline_fails};
 use aye_core::skill::{Action, HealRule, InputSpec, OnError, Step};
 
 use crate::driver::Skills as _;
 use crate::error::Error;
+use crate::invalid_skill::InvalidSkill;
 use crate::runtime::Runtime;
 use crate::skills::Reach;
 use crate::tools::Tools;
@@ -97,12 +98,10 @@ impl Runtime {
             return Ok(());
         }
         found.iter_mut().for_each(|one| one.severity = Severity::Error);
-        let name = path.to_string_lossy();
-        let source = Source::new(&name, text);
-        let said: String =
-            found.iter().map(|one| diagnostic::render(one, &source, false)).collect();
-        let message = format!("`{name}` is certain to fail\n{}", said.trim_end());
-        Err(Error::InvalidSkill(message))
+        let file = path.to_string_lossy().into_owned();
+        let message = format!("`{file}` is certain to fail");
+        let text = text.clone();
+        Err(Error::InvalidSkill(InvalidSkill::Found { message, file, text, diagnostics: found }))
     }
 
     /// What a step calls and is not there, or not as it is meant.
@@ -112,15 +111,11 @@ impl Runtime {
             Action::Skill { skill, inputs, span } if !skill.contains("{{") => {
                 match self.load(skill, path, Reach::AnyFile) {
                     Err(error) => {
-                        // What a broken skill has more to say stands below.
-                        let words = error.to_string();
-                        let (first, more) = words.split_once('\n').unwrap_or((&words, ""));
-                        let said = Diagnostic::warning(UNKNOWN_SKILL, first)
-                            .label(skill.span, "looked for from here");
-                        vec![match more.strip_prefix("hint: ").unwrap_or(more) {
-                            "" => said,
-                            more => said.hint(more),
-                        }]
+                        let said = match error {
+                            Error::InvalidSkill(why) => why.to_warning(UNKNOWN_SKILL),
+                            other => Diagnostic::warning(UNKNOWN_SKILL, other.to_string()),
+                        };
+                        vec![said.label(skill.span, "looked for from here")]
                     }
                     Ok((called, _)) => {
                         let names: Vec<&str> = inputs.keys().map(String::as_str).collect();

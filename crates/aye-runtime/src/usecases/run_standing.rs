@@ -2,7 +2,7 @@
 //! drives it, and whether someone is asked.
 
 use aye_core::journal::{RunStatus, State};
-use serde::{Serialize, Serializer};
+use aye_core::word_enum;
 
 use crate::error::Error;
 use crate::runtime::Runtime;
@@ -10,40 +10,29 @@ use crate::store::RunFilter;
 
 use super::run_views::{ListedRun, Overview};
 
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunStanding {
-    /// A process drives it.
-    Running,
-    /// It waits for the name of its `concurrency`, which another run has, or for a slot.
-    Queued,
-    /// Someone is asked, in it or inside it.
-    Waiting,
-    /// Nobody drives it; it can be resumed.
-    Paused,
-    /// The process that drove it is gone; it can be resumed.
-    CutOff,
-    /// It reached a good end.
-    Completed,
-    /// It ended badly.
-    Failed,
-    /// It was declined or cancelled.
-    Cancelled,
+word_enum! {
+    /// Where a run stands.
+    pub enum RunStanding {
+        /// A process drives it.
+        Running = "running",
+        /// It waits for the name of its `concurrency`, which another run has, or for a slot.
+        Queued = "queued",
+        /// Someone is asked, in it or inside it.
+        Waiting = "waiting",
+        /// Nobody drives it; it can be resumed.
+        Paused = "paused",
+        /// The process that drove it is gone; it can be resumed.
+        CutOff = "cut-off",
+        /// It reached a good end.
+        Completed = "completed",
+        /// It ended badly.
+        Failed = "failed",
+        /// It was declined or cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl RunStanding {
-    /// Every standing.
-    pub const ALL: [Self; 8] = [
-        Self::Running,
-        Self::Queued,
-        Self::Waiting,
-        Self::Paused,
-        Self::CutOff,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
-
     /// From what the journal says, whether a process drives it, and how many
     /// questions are open.
     pub fn of(status: RunStatus, driven: bool, waiting: u32) -> Self {
@@ -75,25 +64,6 @@ impl RunStanding {
         if waits && self == Self::Running { Self::Queued } else { self }
     }
 
-    /// The word that people and programs see.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Queued => "queued",
-            Self::Waiting => "waiting",
-            Self::Paused => "paused",
-            Self::CutOff => "cut-off",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The standing of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|standing| standing.word() == word)
-    }
-
     /// What the journal says of runs that stand like this.
     fn statuses(self) -> &'static [RunStatus] {
         match self {
@@ -104,12 +74,6 @@ impl RunStanding {
             Self::Failed => &[RunStatus::Failed],
             Self::Cancelled => &[RunStatus::Cancelled],
         }
-    }
-}
-
-impl Serialize for RunStanding {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.word())
     }
 }
 

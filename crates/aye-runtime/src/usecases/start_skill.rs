@@ -139,23 +139,18 @@ impl Runtime {
         match self.retryable(&run, step.as_deref())? {
             RetryTarget::Question(question) => {
                 let request = AnswerRequest {
-                    question: question.id.to_string(),
                     digest,
-                    choice: choice.to_owned(),
-                    reason: None,
-                    typed: None,
-                    code: None,
-                    remember: None,
                     edits,
                     key,
+                    ..AnswerRequest::new(&question.id, choice)
                 };
-                self.answer(request, by)?;
+                self.answer(request, by, &mut |_| {})?;
                 Ok(question.run)
             }
             RetryTarget::Ended { run, step } => {
                 let answer = Answer {
                     origin: Some(self.origin()),
-                    proof: Some(by.proof),
+                    proof: by.proof,
                     key: key.map(|key| key_digest(&by.name, &key)),
                     ..Answer::new(choice, by.name.clone(), by.channel)
                 };

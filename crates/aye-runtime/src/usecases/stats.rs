@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::fmt::escape_control_line;
+use crate::invalid_skill::InvalidSkill;
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
 use crate::store::{RunFilter, RunRow, RunStatus};
@@ -129,7 +130,10 @@ impl Runtime {
         let file = SkillFile::read(&self.directory.join(&path))?;
         match &file.declared[..] {
             [one] => Ok(one.value.clone()),
-            [] => Err(Error::InvalidSkill(format!("`{}` holds no skill", path.display()))),
+            [] => {
+                let words = format!("`{}` holds no skill", path.display());
+                Err(Error::InvalidSkill(InvalidSkill::Said(words)))
+            }
             _ => Err(SkillFile { path, ..file }.several()),
         }
     }

@@ -117,11 +117,10 @@ impl Stage {
         store.start(&lease, &events, &source).unwrap();
         let mut report = Silent;
         let mut signals = Signals::catch().unwrap();
-        let driver = Driver::new(Parts {
+        let parts = Parts {
             store: &mut store,
             lease,
             home: &runtime.home,
-            machine,
             clock,
             names: runtime.names(self.path()),
             limits: runtime.limits(),
@@ -130,11 +129,12 @@ impl Stage {
             memory: Arc::new(runtime.memory()),
             report: &mut report,
             sink: &Unbuffered,
-            prompters: prompters.into_iter().map(|one| one as &mut dyn Prompter).collect(),
             signals: &mut signals,
             policy: Policy::default(),
             max_result: aye_process::DEFAULT_TAIL,
-        });
+        };
+        let prompters = prompters.into_iter().map(|one| one as &mut dyn Prompter).collect();
+        let driver = Driver::new(parts, machine, prompters);
         let driver = match rest_after {
             Some(limit) => driver.resting_after(limit),
             None => driver,

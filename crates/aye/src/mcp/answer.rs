@@ -1,11 +1,12 @@
 //! Giving an answer to a run, as what it is: relayed, or from a form.
 
-use aye_core::input::Request;
-use aye_core::question::{Answer, AnswerScope, Channel, Edits, Question};
+use aye_core::question::{AnswerScope, Channel, Edits, Question};
 
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
-use aye_runtime::usecases::{AfterAnswer, QuestionRow, Sent, Warning};
+use aye_runtime::usecases::{
+    AfterAnswer, AnswerError, AnswerRequest, Answerer, QuestionRow, Warning,
+};
 
 use super::asking_run::relayable;
 use super::handle::Handle;
@@ -50,37 +51,37 @@ pub(super) fn answer(
     if elicited && !counts(server, question) {
         return Err(not_through_you(row, "it is not asked with a form of the client"));
     }
-    let answer = Answer {
-        reason: word.reason,
+    let request = AnswerRequest {
         digest: Some(question.digest.clone()),
-        edits: word.edits,
+        reason: word.reason,
         remember: word.remember,
-        vouched: elicited && runtime.settings.mcp.elicited_is_person,
-        ..Answer::new(word.value, word.by, word.prompter)
+        edits: word.edits,
+        record_late: true,
+        ..AnswerRequest::new(&question.id, word.value)
     };
-    let request = Request::answer(question.id.clone(), answer);
-    match runtime.submit(&handle.row, &request)? {
-        Sent::Accepted => Ok(None),
-        Sent::AcceptedUndriven => {
-            // What is said while the run is taken up: its driver is silent.
-            let mut notes = Vec::new();
-            let mut warn = |warning: Warning| notes.push(warning.message(&runtime.directory));
-            let after = runtime.continue_answered(&handle.outer, &mut warn);
-            notes.extend(match after {
-                AfterAnswer::Continues { rested: false } => {
+    let by = Answerer {
+        name: word.by,
+        proof: None,
+        channel: word.prompter,
+        vouched: elicited && runtime.settings.mcp.elicited_is_person,
+    };
+    // What is said while the run is taken up: its driver is silent.
+    let mut notes = Vec::new();
+    let mut warn = |warning: Warning| notes.push(warning.message(&runtime.directory));
+    match runtime.answer(request, &by, &mut warn) {
+        Ok(taken) => {
+            notes.extend(match taken.after {
+                Some(AfterAnswer::Continues { rested: false }) => {
                     Some("nobody drove the run; it continues in the background".to_owned())
                 }
-                after => after.obstacle().map(|why| {
+                after => after.and_then(|after| after.obstacle()).map(|why| {
                     let why = escape_control_line(&why);
                     format!("the answer was taken, but the run was not resumed: {why}")
                 }),
             });
             Ok((!notes.is_empty()).then(|| notes.join("; ")))
         }
-        Sent::Refused(why) => {
-            if let Some(late) = runtime.journal()?.late_answer(&row.id, runtime.now())? {
-                return Err(late);
-            }
+        Err(AnswerError::Refused { why, .. }) => {
             if !relayable(question) {
                 return Err(not_through_you(row, &why));
             }
@@ -93,6 +94,7 @@ pub(super) fn answer(
                 hint: Some("`skill_status` shows the question and which answers count".to_owned()),
             })
         }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Note {
     pub(super) lines: Vec<String>,
     /// It is a question or its answer, which the decisions of the run tell too.
     pub(super) asked: bool,
+    /// It says that the next attempt is given something else.
+    changes: bool,
 }
 
 /// One start of a step.
@@ -126,19 +128,25 @@ impl History {
     }
 
     fn note(&mut self, event: &Event, words: String, lines: Vec<String>) {
-        let note = Note { at: event.at, words, lines, asked: false };
+        let note = Note { at: event.at, words, lines, asked: false, changes: false };
+        self.entries.push(Entry::Note(note));
+    }
+
+    fn retry(&mut self, event: &Event, words: String, edits: Option<&Edits>) {
+        let (lines, changes) = (edits.map(set).unwrap_or_default(), edits.is_some());
+        let note = Note { at: event.at, words, lines, asked: false, changes };
         self.entries.push(Entry::Note(note));
     }
 
     fn question(&mut self, event: &Event, words: String, lines: Vec<String>) {
-        let note = Note { at: event.at, words, lines, asked: true };
+        let note = Note { at: event.at, words, lines, asked: true, changes: false };
         self.entries.push(Entry::Note(note));
     }
 
     fn start(&mut self, event: &Event, started: &StepStarted, visit: u32) {
         let before = self.attempts().last().and_then(|attempt| attempt.command.clone());
         let changed = self.entries.last_mut().and_then(|entry| match entry {
-            Entry::Note(note) if note.words.contains(CHANGED) => Some(note),
+            Entry::Note(note) if note.changes => Some(note),
             Entry::Note(_) | Entry::Attempt(_) => None,
         });
         // The resolved commands tell the change better than the names that were set.
@@ -213,9 +221,6 @@ fn repairs(history: &RunHistory) -> HashMap<u32, Vec<String>> {
     found
 }
 
-/// What a note about a change says.
-const CHANGED: &str = "with changes";
-
 /// The histories so far.
 #[derive(Default)]
 struct HistoryBuilder {
@@ -267,8 +272,7 @@ impl HistoryBuilder {
             EventKind::StepRetried { step, attempt, why, edits, fix, answer, .. } => {
                 let who = answer.as_ref().map(|answer| answer_words(answer));
                 let words = retried(*attempt, *why, edits.as_ref(), fix.as_deref(), who);
-                let lines = edits.as_ref().map(set).unwrap_or_default();
-                self.of(step).note(event, words, lines);
+                self.of(step).retry(event, words, edits.as_ref());
             }
             EventKind::AutoHealTriggered(heal) => {
                 let words = healing(heal);
@@ -388,7 +392,7 @@ fn retried(
 ) -> String {
     let mut words = format!("attempt {attempt}");
     if edits.is_some() {
-        words.push_str(&format!(" {CHANGED}"));
+        words.push_str(" with changes");
     }
     words.push_str(match why {
         RetryReason::Idempotent => ": its outcome was unknown and it may be run twice",

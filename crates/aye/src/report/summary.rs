@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use aye_core::event::{FailReason, PauseReason};
+use aye_core::event::{CancelReason, FailReason, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Ended, Phase, State, StepStatus};
 use serde_json::Value;
@@ -96,10 +96,15 @@ fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) 
                 next.push(("try again", again));
             }
         }
-        Outcome::Ended(Ended::Cancelled(_)) => {
+        Outcome::Ended(Ended::Cancelled(reason)) => {
             let why = why.next().unwrap_or_default();
-            // Who cancelled it is said in the same words.
-            let said = if why.starts_with("cancelled") { "" } else { "cancelled: " };
+            let said = match reason {
+                // It says itself who cancelled it.
+                CancelReason::Cancelled => "",
+                CancelReason::Declined | CancelReason::Expired | CancelReason::FinalState => {
+                    "cancelled: "
+                }
+            };
             let _ = write!(text, "{} {skill} {said}{why}", mark(Glyph::Failed, Tone::Dim));
         }
         Outcome::Paused(_) | Outcome::Interrupted(_) => {

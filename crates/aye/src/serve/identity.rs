@@ -140,12 +140,21 @@ impl Identity {
     /// Who an answer is from. A browser that is signed in is a page whatever it says.
     pub(crate) fn answerer(&self, kind: ClientKind) -> Answerer {
         let kind = if self.is_session() { ClientKind::Page } else { kind };
-        let proof = match (&self.person, &self.access) {
+        Answerer {
+            name: self.name.clone(),
+            proof: Some(self.proof()),
+            channel: kind.channel(),
+            vouched: false,
+        }
+    }
+
+    /// How strongly it is proven that it is they.
+    pub(crate) fn proof(&self) -> Proof {
+        match (&self.person, &self.access) {
             (None, _) | (Some(_), Access::Account) => Proof::Local,
             (Some(_), Access::ServerToken | Access::Token(_) | Access::Session { .. }) => {
                 Proof::Token
             }
-        };
-        Answerer { name: self.name.clone(), proof, channel: kind.channel() }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Questions as they are written in a skill.
 
 use crate::span::Spanned;
+use crate::word_enum;
 
 use super::{StepTimeout, Template};
 
@@ -57,41 +58,22 @@ impl Ask {
     }
 }
 
-/// The kinds of question a skill can ask.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum AskKind {
-    /// Yes or no, or options with actions.
-    Confirm,
-    /// One of a list.
-    Choose,
-    /// Text.
-    Input,
-    /// What to do about a step that failed or whose outcome is unknown.
-    Recover,
+word_enum! {
+    /// The kinds of question a skill can ask.
+    #[derive(schemars::JsonSchema)]
+    pub enum AskKind {
+        /// Yes or no, or options with actions.
+        Confirm = "confirm",
+        /// One of a list.
+        Choose = "choose",
+        /// Text.
+        Input = "input",
+        /// What to do about a step that failed or whose outcome is unknown.
+        Recover = "recover",
+    }
 }
 
 impl AskKind {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Confirm, Self::Choose, Self::Input, Self::Recover];
-
-    /// The kind of this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-
-    /// The word used in files, events and listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Confirm => "confirm",
-            Self::Choose => "choose",
-            Self::Input => "input",
-            Self::Recover => "recover",
-        }
-    }
-
     /// The title of a question that its author has given none.
     pub fn usual_title(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::Phase;
-use aye_core::question::{Answer, AnswerScope, Channel, Edits, FixScope, Question};
+use aye_core::question::{AnswerScope, Channel, Edits, FixScope, Proof, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -25,8 +25,8 @@ use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::usecases::{
-    AfterAnswer, JournalReader, QuestionRow, QuestionState, RunRow, Sent, Subscription,
-    TextArguments,
+    AfterAnswer, AnswerError, AnswerRequest, Answerer, JournalReader, QuestionRow, QuestionState,
+    RunRow, Subscription, TextArguments,
 };
 
 use super::answer_secrets::secrets_to_resume;
@@ -213,29 +213,33 @@ pub(super) fn answer(
         let scope = scope.or(given.remember);
         let code = code_for(&question, asked.as_ref(), &given)?;
         let coded = code.is_some();
-        let answer = Answer {
+        // A change that works is remembered as a fix.
+        let remembers = scope.is_some() && edits.is_none();
+        let request = AnswerRequest {
+            digest: asked.as_ref().map(|asked| asked.digest.clone()),
             reason: args.reason.clone().or(given.reason),
             typed: given.typed,
-            digest: asked.as_ref().map(|asked| asked.digest.clone()),
-            // A change that works is remembered as a fix.
-            remember: scope.filter(|_| edits.is_none()),
+            code,
+            remember: scope,
             edits,
-            ..Answer::local(given.value, context.person(), Channel::Command)
+            record_late: true,
+            ..AnswerRequest::new(&question.id, given.value)
         };
-        let remembers = answer.remember.is_some();
-        let request = Request::Answer { question: question.id.clone(), answer, code };
-        match context.submit(&row, &request)? {
-            sent @ (Sent::Accepted | Sent::AcceptedUndriven) => {
+        let by = Answerer {
+            name: context.person(),
+            proof: Some(Proof::Local),
+            channel: Channel::Command,
+            vouched: false,
+        };
+        match context.give_answer(request, &by) {
+            Ok(taken) => {
                 if remembers {
                     tell_remembered(&journal, &question, context)?;
                 }
-                let undriven = sent == Sent::AcceptedUndriven;
+                let undriven = taken.undriven.is_some();
                 return Ok((outer, question, Came::Taken { label, undriven }));
             }
-            Sent::Refused(why) => {
-                if let Some(late) = journal.late_answer(&question.id, context.now())? {
-                    return Err(late);
-                }
+            Err(AnswerError::Refused { why, .. }) => {
                 let error = refused(&question, asked.as_ref(), &why);
                 // The code may have been mistyped: asked again, here.
                 if args.choice.is_some() || !coded {
@@ -243,6 +247,7 @@ pub(super) fn answer(
                 }
                 say(&format!("{} {error}\n", context.paint_err.text(Tone::Bad, "error:")));
             }
+            Err(error) => return Err(error.into()),
         }
     }
 }

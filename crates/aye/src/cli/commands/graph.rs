@@ -10,6 +10,7 @@ use crate::cli::{Context, say};
 use crate::graph;
 use crate::term;
 use aye_runtime::error::Error;
+use aye_runtime::invalid_skill::InvalidSkill;
 use aye_runtime::usecases::SkillError;
 
 use super::output::{print, print_json, write};
@@ -59,7 +60,8 @@ pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
         SkillError::Failed(error) => error,
         SkillError::Invalid(file) => {
             say(&file.render(context.paint_err.color));
-            Error::InvalidSkill(format!("`{}` cannot be drawn", file.path.display()))
+            let words = format!("`{}` cannot be drawn", file.path.display());
+            Error::InvalidSkill(InvalidSkill::Said(words))
         }
     })?;
     if context.json {

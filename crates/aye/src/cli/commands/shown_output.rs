@@ -16,14 +16,8 @@ pub struct ShownOutput {
         env = environment::OUTPUT,
         hide_env_values = true,
         hide_possible_values = true,
-        value_parser = PossibleValuesParser::new(OutputMode::ALL.map(|(word, _)| word))
-            .map(|word| mode(&word))
+        value_parser = PossibleValuesParser::new(OutputMode::ALL.map(OutputMode::word))
+            .map(|word| OutputMode::from_word(&word).unwrap_or(OutputMode::Full))
     )]
     pub output: Option<OutputMode>,
-}
-
-/// The mode for a word that is one of them.
-fn mode(word: &str) -> OutputMode {
-    let known = OutputMode::ALL.into_iter().find(|(known, _)| *known == word);
-    known.map_or(OutputMode::Full, |(_, mode)| mode)
 }

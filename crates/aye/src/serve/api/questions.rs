@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use aye_core::digest::digest;
 use aye_core::question::{AnswerScope, Edits};
 use aye_runtime::people::Right;
-use aye_runtime::usecases::{AnswerRequest, JournalReader, OpenQuestion};
+use aye_runtime::usecases::{AnswerRequest, JournalReader, OpenQuestion, QuestionState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -232,26 +232,25 @@ impl AnswerBody {
         let row = server.question(&journal, question, identity)?;
         let edits = !self.set.is_empty() || self.choice == "edit";
         let request = AnswerRequest {
-            question: row.id.to_string(),
             digest: self.digest,
-            choice: self.choice,
             reason: self.reason,
             typed: self.typed,
             code: self.code,
             remember: self.remember,
             edits: edits.then(|| Edits { set: self.set, ..Edits::default() }),
             key,
+            ..AnswerRequest::new(&row.id, self.choice)
         };
-        let taken = server.runtime.answer(request, &identity.answerer(kind))?;
+        let taken = server.runtime.answer(request, &identity.answerer(kind), &mut |_| {})?;
         if !taken.repeated {
             Metrics::count(&server.metrics.answers);
         }
         Ok(Taken {
             question: taken.question.id.to_string(),
             state: taken.question.state.word().to_owned(),
-            missing: match taken.question.state.word() {
-                "open" => taken.question.missing,
-                _ => 0,
+            missing: match taken.question.state {
+                QuestionState::Open => taken.question.missing,
+                QuestionState::Answered | QuestionState::Expired | QuestionState::Withdrawn => 0,
             },
             repeated: taken.repeated,
             remembered: taken.remembered,

@@ -49,12 +49,11 @@ pub(super) struct WhoView {
 
 impl WhoView {
     fn of(identity: &Identity) -> Self {
-        let by = identity.answerer(crate::serve::identity::ClientKind::default());
         Self {
             name: identity.name.clone(),
             rights: identity.rights().iter().map(|right| right.word().to_owned()).collect(),
             projects: identity.projects().iter().map(|root| root.display().to_string()).collect(),
-            proof: by.proof.word().to_owned(),
+            proof: identity.proof().word().to_owned(),
             device: match &identity.access {
                 Access::Session { device } => Some(device.clone()),
                 Access::ServerToken | Access::Token(_) | Access::Account => None,
