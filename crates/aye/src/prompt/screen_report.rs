@@ -95,8 +95,9 @@ impl Report for ScreenReport<'_> {
     }
 
     fn suspended(&mut self) {
-        self.report.suspended();
+        // Whoever took the terminal last gives it back first.
         self.screen.rest();
+        self.report.suspended();
     }
 
     fn continued(&mut self) {
@@ -107,5 +108,11 @@ impl Report for ScreenReport<'_> {
     fn resized(&mut self) {
         self.report.resized();
         self.screen.resized();
+    }
+}
+
+impl Drop for ScreenReport<'_> {
+    fn drop(&mut self) {
+        self.screen.rest();
     }
 }
