@@ -28,8 +28,14 @@ impl Report for ScreenReport<'_> {
             event.kind,
             EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. }
         );
-        if !(held && self.report.is_live()) {
-            self.screen.hide();
+        match &event.kind {
+            _ if held && self.report.is_live() => {}
+            EventKind::ConfirmationAnswered(_)
+            | EventKind::ConfirmationExpired { .. }
+            | EventKind::SkillPaused { .. }
+            | EventKind::SkillCancelled { .. }
+            | EventKind::SkillFailed { .. } => self.screen.finish(),
+            _ => self.screen.hide(),
         }
         self.report.event(place, event, state);
     }
