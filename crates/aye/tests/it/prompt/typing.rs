@@ -111,7 +111,7 @@ fn a_step_that_has_the_terminal_finds_it_as_it_was() {
 name: slow
 steps:
 - { name: one, shell: 'echo compiling; until [ -e go ]; do sleep 0.02; done' }
-- { name: two, interactive: true, shell: 'stty -a > modes; echo ready; read line; echo \"said $line\"' }
+- { name: two, interactive: true, shell: 'stty -a > modes; echo rea$()dy; read line; echo \"said $line\"' }
 - { name: three, shell: 'echo again; until [ -e stop ]; do sleep 0.02; done' }
 ",
     );
