@@ -36,8 +36,8 @@ pub fn bar(value: u64, most: u64, widest: u64, paint: Paint) -> String {
 mod tests {
     use super::*;
 
-    const UNICODE: Paint = Paint { color: false, unicode: true };
-    const ASCII: Paint = Paint { color: false, unicode: false };
+    const UNICODE: Paint = Paint { color: false, bold: false, unicode: true };
+    const ASCII: Paint = Paint { color: false, bold: false, unicode: false };
 
     #[test]
     fn a_line_is_as_high_as_its_values() {

@@ -33,6 +33,10 @@ pub enum Tone {
     Strong,
     /// Less important.
     Dim,
+    /// Its writer marked it as a heading or as bold.
+    Bold,
+    /// Its writer marked it as code.
+    Code,
 }
 
 /// Paints text, or leaves it alone.
@@ -40,6 +44,8 @@ pub enum Tone {
 pub struct Paint {
     /// Whether to use colours.
     pub color: bool,
+    /// Whether text that its writer marked may be bold or underlined without colours.
+    pub bold: bool,
     /// Whether to use glyphs beyond ASCII.
     pub unicode: bool,
 }
@@ -47,18 +53,25 @@ pub struct Paint {
 impl Paint {
     /// Text in a tone.
     pub fn text(self, tone: Tone, text: &str) -> String {
-        if !self.color || text.is_empty() {
+        let is_marked = matches!(tone, Tone::Bold | Tone::Code);
+        if !(self.color || is_marked && self.bold) || text.is_empty() {
             return text.to_owned();
         }
         let code = match tone {
             Tone::Good => "32",
             Tone::Bad => "31",
             Tone::Warn | Tone::Ask => "33",
-            Tone::Mark => "36",
-            Tone::Strong => "1",
+            Tone::Code if !self.color => "4",
+            Tone::Mark | Tone::Code => "36",
+            Tone::Strong | Tone::Bold => "1",
             Tone::Dim => "2",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    /// Whether text that its writer marked looks different, so that the marks can go.
+    pub fn shows_marked(self) -> bool {
+        self.color || self.bold
     }
 
     /// A glyph, or its ASCII stand-in.

@@ -62,7 +62,7 @@ mod tests {
 
     const PAGE: &str = include_str!("serve/page/views/signs.js");
     const THEME: &str = include_str!("serve/page/theme.css");
-    const PAINT: Paint = Paint { color: true, unicode: true };
+    const PAINT: Paint = Paint { color: true, bold: false, unicode: true };
 
     /// A table of the page: the sign and the tone of each standing.
     fn table(name: &str) -> BTreeMap<&'static str, (&'static str, &'static str)> {
@@ -84,9 +84,9 @@ mod tests {
             Tone::Good => "good",
             Tone::Bad => "bad",
             Tone::Warn | Tone::Ask => "ask",
-            Tone::Mark => "link",
+            Tone::Mark | Tone::Code => "link",
             Tone::Dim => "soft",
-            Tone::Strong => "ink",
+            Tone::Strong | Tone::Bold => "ink",
         }
     }
 

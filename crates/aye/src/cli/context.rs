@@ -77,6 +77,7 @@ impl Context {
         };
         let paint = |is_terminal: bool| Paint {
             color: !global.plain && use_color(global.color, &env, is_terminal),
+            bold: !global.plain && use_bold(global.color, &env, is_terminal),
             unicode: !global.plain && use_unicode(&env, is_terminal),
         };
         let user_settings = match (env.get("XDG_CONFIG_HOME"), env.get("HOME")) {
@@ -169,6 +170,7 @@ pub(super) fn paint_of_errors() -> Paint {
     let env = environment();
     Paint {
         color: use_color(ColorChoice::Auto, &env, std::io::stderr().is_terminal()),
+        bold: use_bold(ColorChoice::Auto, &env, std::io::stderr().is_terminal()),
         unicode: use_unicode(&env, std::io::stderr().is_terminal()),
     }
 }
@@ -182,6 +184,11 @@ fn use_color(choice: ColorChoice, env: &BTreeMap<String, String>, is_terminal: b
         ColorChoice::Auto if set("CLICOLOR_FORCE") => true,
         ColorChoice::Auto => is_terminal && prompt::is_capable(env),
     }
+}
+
+/// Bold and underlined are no colours: `NO_COLOR` leaves them.
+fn use_bold(choice: ColorChoice, env: &BTreeMap<String, String>, is_terminal: bool) -> bool {
+    choice != ColorChoice::Never && is_terminal && prompt::is_capable(env)
 }
 
 /// A terminal that nobody has named, or a dumb one, may know nothing but ASCII.

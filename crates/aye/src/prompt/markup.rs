@@ -1,7 +1,7 @@
 //! Messages: Markdown-light, and nothing in them that steers the terminal.
 //!
-//! `# headings`, `**bold**`, `` `code` `` and lists. Without colours the marks stay as they
-//! are written, because nothing else would show them.
+//! `# headings`, `**bold**`, `` `code` ``, fenced code, links and lists. Where nothing can be
+//! bold, the marks within lines stay as they are written, because nothing else would show them.
 
 use aye_core::diagnostic::{is_hidden, visible};
 
@@ -10,12 +10,43 @@ use crate::paint::{Paint, Tone};
 use super::style::Styled;
 use super::wrap::wrap;
 
+/// Columns in front of a block of code.
+const CODE: usize = 4;
+
 /// The lines of a message, none wider than `columns`.
 pub fn message(text: &str, columns: usize, paint: Paint) -> Vec<Styled> {
-    text.trim_end_matches(['\n', '\r', ' '])
-        .split('\n')
-        .flat_map(|line| paragraph(line, columns, paint))
-        .collect()
+    let mut fence: Option<&str> = None;
+    let mut lines = Vec::new();
+    for line in text.trim_end_matches(['\n', '\r', ' ']).split('\n') {
+        match (fence, fence_mark(line)) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
+                fence = None;
+            }
+            (Some(_), _) => lines.extend(code(line, columns)),
+            (None, None) => lines.extend(paragraph(line, columns, paint)),
+        }
+    }
+    lines
+}
+
+/// What begins or ends a block of code: three of these or more.
+fn fence_mark(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let first = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let rest = line.trim_start_matches(first);
+    let mark = &line[..line.len() - rest.len()];
+    // More than the name of a language is text, which has to be shown.
+    let is_language = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '#' | '.');
+    (mark.len() >= 3 && rest.trim_start().chars().all(is_language)).then_some(mark)
+}
+
+/// A line of a block of code: as it is, further in.
+fn code(line: &str, columns: usize) -> Vec<Styled> {
+    let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', "    ");
+    let indent = CODE + line.len() - line.trim_start_matches(' ').len();
+    let styled = Styled::new().plain(" ".repeat(CODE)).then(harmless(Styled::new(), &line, None));
+    wrap(&styled, columns, indent, true)
 }
 
 fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
@@ -26,8 +57,8 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     if text.starts_with("| ") {
         return wrap(&harmless(Styled::new(), &line, None), columns, indent + 2, true);
     }
-    if let (Some(heading), true) = (heading(text), paint.color) {
-        let heading = harmless(Styled::new(), heading, Some(Tone::Strong));
+    if let (Some(heading), true) = (heading(text), paint.shows_marked()) {
+        let heading = harmless(Styled::new(), heading, Some(Tone::Bold));
         return wrap(&heading, columns, 0, true);
     }
     let (mark, text) = match item(text) {
@@ -40,7 +71,7 @@ fn paragraph(line: &str, columns: usize, paint: Paint) -> Vec<Styled> {
     let styled = Styled::new()
         .plain(" ".repeat(indent))
         .tone(Tone::Dim, mark)
-        .then(inline(text, paint.color));
+        .then(inline(text, paint.shows_marked()));
     wrap(&styled, columns, hang, true)
 }
 
@@ -73,27 +104,54 @@ fn item(text: &str) -> Option<(&str, &str)> {
     (mark == "-" || mark == "*" || number).then_some((mark, rest.trim_start()))
 }
 
-/// Bold and code within a line.
+/// Bold, code and links within a line.
 fn inline(text: &str, styled: bool) -> Styled {
     let mut line = Styled::new();
     let mut rest = text;
-    if !styled {
-        return harmless(line, rest, None);
-    }
     loop {
         let bold = rest.find("**").and_then(|at| enclosed(rest, at, "**"));
+        let bold = bold.map(|(at, inner)| (at, Marked::Bold(inner)));
         let code = rest.find('`').and_then(|at| enclosed(rest, at, "`"));
-        let (tone, at, inner, mark) = match (bold, code) {
-            (Some((at, inner)), Some((other, _))) if at < other => (Tone::Strong, at, inner, 2),
-            (_, Some((at, inner))) => (Tone::Mark, at, inner, 1),
-            (Some((at, inner)), None) => (Tone::Strong, at, inner, 2),
-            (None, None) => break,
-        };
+        let code = code.map(|(at, inner)| (at, Marked::Code(inner)));
+        let found = [code, bold, link(rest)].into_iter().flatten().min_by_key(|(at, _)| *at);
+        let Some((at, marked)) = found else { break };
         line = harmless(line, &rest[..at], None);
-        line = harmless(line, inner, Some(tone));
-        rest = &rest[at + inner.len() + 2 * mark..];
+        let (mark, inner, tone) = match marked {
+            Marked::Bold(inner) => ("**", inner, Tone::Bold),
+            Marked::Code(inner) => ("`", inner, Tone::Code),
+            Marked::Link { text, target } => {
+                line = harmless(line, text, None);
+                line = harmless(line, &format!(" ({target})"), None);
+                rest = &rest[at + text.len() + target.len() + "[]()".len()..];
+                continue;
+            }
+        };
+        let end = at + inner.len() + 2 * mark.len();
+        line = match styled {
+            true => harmless(line, inner, Some(tone)),
+            false => harmless(line, &rest[at..end], None),
+        };
+        rest = &rest[end..];
     }
     harmless(line, rest, None)
+}
+
+/// What is marked within a line.
+enum Marked<'a> {
+    Bold(&'a str),
+    Code(&'a str),
+    Link { text: &'a str, target: &'a str },
+}
+
+/// The first `[text](target)`.
+fn link(line: &str) -> Option<(usize, Marked<'_>)> {
+    let middle = line.find("](")?;
+    let at = line[..middle].rfind('[')?;
+    let text = &line[at + 1..middle];
+    let target = &line[middle + 2..];
+    let target = &target[..target.find(')')?];
+    let is_link = !text.is_empty() && !target.is_empty() && !target.contains(' ');
+    is_link.then_some((at, Marked::Link { text, target }))
 }
 
 /// The text between two marks, if it is not empty.
@@ -144,7 +202,7 @@ mod tests {
     }
 
     fn shown(text: &str, color: bool) -> Vec<String> {
-        let paint = Paint { color, unicode: true };
+        let paint = Paint { color, bold: false, unicode: true };
         message(text, 40, paint).iter().map(|line| line.render(paint)).collect()
     }
 
@@ -154,9 +212,32 @@ mod tests {
         let plain = ["\u{1b}[1mPlan\u{1b}[0m", "say #1", "####### no", "#no"];
         assert_eq!(shown(text, true), plain);
         assert_eq!(shown(text, false), ["## Plan ##", "say #1", "####### no", "#no"]);
+        let bold = Paint { color: false, bold: true, unicode: true };
+        let lines = message("# Plan\n**now** `x`", 40, bold);
+        let lines: Vec<String> = lines.iter().map(|line| line.render(bold)).collect();
+        assert_eq!(lines, ["\u{1b}[1mPlan\u{1b}[0m", "\u{1b}[1mnow\u{1b}[0m \u{1b}[4mx\u{1b}[0m"]);
         assert_eq!(
             shown("# \u{1b}[2Jx", true),
             ["\u{1b}[33m\\u{1b}\u{1b}[0m\u{1b}[1m[2Jx\u{1b}[0m"]
         );
+    }
+
+    #[test]
+    fn code_and_links_are_shown_without_their_marks() {
+        let text = "Do:\n```sh\nmake *all*\n  x `y`\n````\nsee [the docs](http://x.y/z), [no] (link)\n~~~\n# a";
+        assert_eq!(
+            shown(text, false),
+            [
+                "Do:",
+                "    make *all*",
+                "      x `y`",
+                "see the docs (http://x.y/z), [no] (link)",
+                "    # a"
+            ]
+        );
+        for line in ["```x``` is code", "``` this matters"] {
+            assert_eq!(shown(line, false), [line]);
+        }
+        assert_eq!(shown("| [x](y) |", false), ["| [x](y) |"]);
     }
 }

@@ -7,7 +7,8 @@
 //! [`screen`](crate::screen) paints where they differ. `key`, `dialog`, `line`, `list`, `view`
 //! and what they use do no IO. `plain` and `answers` are the same for whole
 //! lines instead of keys. [`SharedScreen`] is what prompt and report share:
-//! [`ScreenReport`] takes the prompt away before the report prints.
+//! [`ScreenReport`] takes the prompt away before the report prints. While a plan is
+//! drawn, [`EchoOff`] keeps the terminal from echoing what is typed.
 //! `standalone` asks without a run, for scripts; `script_prompter` is the same
 //! prompt for a script whose question is recorded.
 //!
@@ -22,6 +23,7 @@ pub mod answers;
 mod attention;
 mod available;
 pub mod dialog;
+mod echo_off;
 mod framed;
 mod hold;
 mod inbox_view;
@@ -45,6 +47,7 @@ pub mod wrap;
 pub use attention::{Attention, LONG};
 pub use available::{is_capable, obstacle};
 pub use dialog::{Escape, Given};
+pub use echo_off::EchoOff;
 pub use inbox_view::{InboxAction, InboxView};
 pub use screen_report::ScreenReport;
 pub use script_prompter::ScriptPrompter;

@@ -72,7 +72,7 @@ impl Plain {
         Ok(Self {
             tty,
             id: asked.question.id.clone(),
-            paint: Paint { color: false, ..config.paint },
+            paint: Paint { color: false, bold: false, ..config.paint },
             escape: config.escape,
             answers: Answers::new(config.escape),
             typed: Vec::new(),

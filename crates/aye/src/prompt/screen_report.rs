@@ -28,8 +28,14 @@ impl Report for ScreenReport<'_> {
             event.kind,
             EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. }
         );
-        if !(held && self.report.is_live()) {
-            self.screen.hide();
+        match &event.kind {
+            _ if held && self.report.is_live() => {}
+            EventKind::ConfirmationAnswered(_)
+            | EventKind::ConfirmationExpired { .. }
+            | EventKind::SkillPaused { .. }
+            | EventKind::SkillCancelled { .. }
+            | EventKind::SkillFailed { .. } => self.screen.finish(),
+            _ => self.screen.hide(),
         }
         self.report.event(place, event, state);
     }
@@ -95,8 +101,9 @@ impl Report for ScreenReport<'_> {
     }
 
     fn suspended(&mut self) {
-        self.report.suspended();
+        // Whoever took the terminal last gives it back first.
         self.screen.rest();
+        self.report.suspended();
     }
 
     fn continued(&mut self) {
@@ -107,5 +114,11 @@ impl Report for ScreenReport<'_> {
     fn resized(&mut self) {
         self.report.resized();
         self.screen.resized();
+    }
+}
+
+impl Drop for ScreenReport<'_> {
+    fn drop(&mut self) {
+        self.screen.rest();
     }
 }

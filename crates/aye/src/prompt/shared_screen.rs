@@ -54,7 +54,17 @@ impl SharedScreen {
     /// The window has changed: a frame is painted anew, lines stay as they are.
     pub fn resized(&self) {
         if let Some(Prompt::Framed(prompt)) = &mut self.drawn_mut().prompt {
-            prompt.hide();
+            prompt.resized();
+        }
+    }
+
+    /// The question is answered, or the run is over: nothing of the prompt
+    /// stays that looks as if it was still open.
+    pub fn finish(&self) {
+        match &mut self.drawn_mut().prompt {
+            Some(Prompt::Framed(prompt)) => prompt.finish(),
+            Some(Prompt::Plain(prompt)) => prompt.hide(),
+            None => {}
         }
     }
 

@@ -4,11 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, Once, PoisonError};
+use std::time::Instant;
 
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush,
     tcgetattr, tcgetwinsize, tcsetattr,
 };
+
+use super::poll::poll;
 
 /// Pasted text is announced as such, so that it is never taken for keys.
 const PASTE_ON: &str = "\u{1b}[?2004h";
@@ -20,7 +23,8 @@ const DISABLED: u8 = 0;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const DISABLED: u8 = 0xff;
 
-/// The modes to go back to, for the one way out that runs no destructor.
+/// The terminal as this process found it: a prompt takes it from a report that
+/// already has it, and a panic runs no destructor.
 static FOUND: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
 /// How the terminal is used.
@@ -32,13 +36,20 @@ pub(super) enum Mode {
     Lines,
     /// Line by line, nothing echoed.
     HiddenLines,
+    /// Nothing echoed, and nobody reads. Every signal stays a signal.
+    Silent,
 }
 
 /// The controlling terminal.
 #[derive(Debug)]
 pub(super) struct Tty {
     file: File,
+    /// The modes to go back to.
     found: Option<Termios>,
+    /// The modes that ours are made from: those of nobody in this process.
+    original: Option<Termios>,
+    /// Nobody in this process had it before.
+    outermost: bool,
     mode: Mode,
 }
 
@@ -50,7 +61,7 @@ impl Tty {
             .write(true)
             .open("/dev/tty")
             .map_err(|_| "there is no terminal".to_owned())?;
-        let tty = Self { file, found: None, mode: Mode::Lines };
+        let tty = Self { file, found: None, original: None, outermost: false, mode: Mode::Lines };
         match tty.is_foreground() {
             true => Ok(tty),
             false => Err("this process is in the background".to_owned()),
@@ -79,11 +90,18 @@ impl Tty {
         }
         let found = tcgetattr(&self.file)?;
         restore_on_panic();
-        *FOUND.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((self.file.as_fd().try_clone_to_owned()?, found.clone()));
-        self.found = Some(found.clone());
+        let original = match &mut *FOUND.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, original)) => original.clone(),
+            none => {
+                *none = Some((self.file.as_fd().try_clone_to_owned()?, found.clone()));
+                self.outermost = true;
+                found.clone()
+            }
+        };
+        self.found = Some(found);
         self.mode = mode;
-        tcsetattr(&self.file, OptionalActions::Now, &changed(found, mode))?;
+        tcsetattr(&self.file, OptionalActions::Now, &changed(original.clone(), mode))?;
+        self.original = Some(original);
         self.discard();
         if mode == Mode::Keys {
             self.write(PASTE_ON)?;
@@ -95,11 +113,11 @@ impl Tty {
     /// a shell has used the terminal since.
     pub(super) fn retake(&mut self) {
         // If it fails, reading and writing will say so.
-        let Some(found) = &self.found else {
+        let Some(original) = &self.original else {
             let _ = self.take(self.mode);
             return;
         };
-        let _ = tcsetattr(&self.file, OptionalActions::Now, &changed(found.clone(), self.mode));
+        let _ = tcsetattr(&self.file, OptionalActions::Now, &changed(original.clone(), self.mode));
         if self.mode == Mode::Keys {
             let _ = self.write(PASTE_ON);
         }
@@ -110,7 +128,10 @@ impl Tty {
         let Some(found) = self.found.take() else {
             return;
         };
-        *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.original = None;
+        if std::mem::take(&mut self.outermost) {
+            *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         // In the background the terminal is someone else's, who has set it up
         // for themselves; touching it would stop us.
         if !self.is_foreground() {
@@ -125,7 +146,15 @@ impl Tty {
     }
 
     /// Throws away what was typed and not read.
-    pub(super) fn discard(&self) {
+    pub(super) fn discard(&mut self) {
+        // A buffer that has been full takes nothing more, Ctrl-C included, until
+        // it is read: the kernel does not look at it again when it is emptied.
+        let mut buffer = [0; 4096];
+        let is_key_by_key = matches!(self.mode, Mode::Keys | Mode::Silent);
+        while is_key_by_key
+            && poll(self.as_fd(), &[], Instant::now()).typed
+            && self.read(&mut buffer).is_ok_and(|count| count > 0)
+        {}
         let _ = tcflush(&self.file, QueueSelector::IFlush);
     }
 
@@ -185,6 +214,14 @@ fn changed(mut modes: Termios, mode: Mode) -> Termios {
             modes.local_modes.insert(LocalModes::ICANON | LocalModes::ECHONL);
             modes.local_modes.remove(LocalModes::ECHO);
             modes.input_modes.insert(InputModes::ICRNL);
+        }
+        Mode::Silent => {
+            modes.local_modes.remove(
+                LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHONL | LocalModes::IEXTEN,
+            );
+            modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            return modes;
         }
     }
     modes.local_modes.insert(LocalModes::ISIG);

@@ -64,7 +64,7 @@ mod tests {
             leads: leads.iter().map(lead).collect(),
             ..Question::new(QuestionId::from_text("r-1"), kind, "Go?")
         };
-        lead_words(&question, Paint { color: false, unicode: true }).join(", ")
+        lead_words(&question, Paint { color: false, bold: false, unicode: true }).join(", ")
     }
 
     #[test]

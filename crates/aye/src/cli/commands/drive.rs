@@ -7,7 +7,9 @@ use aye_core::journal::{Ended, State};
 
 use crate::cli::{Context, say};
 use crate::paint::Tone;
-use crate::prompt::{Escape, LONG, PromptConfig, ScreenReport, SharedScreen, TerminalPrompter};
+use crate::prompt::{
+    EchoOff, Escape, LONG, PromptConfig, ScreenReport, SharedScreen, TerminalPrompter,
+};
 use crate::report::{
     JsonReport, LiveReport, OutputBuffers, OutputMode, PlainReport, Report, Verbosity, summary,
 };
@@ -138,9 +140,14 @@ pub(super) fn choose_report<'a>(
         };
         let mode = mode.unwrap_or(usual);
         let live = LiveReport::new(to_err, context.paint_err, verbosity, mode, flow);
-        match viewer {
-            Viewer::Driver => Box::new(live),
-            Viewer::Watcher => Box::new(live.watching()),
+        let live = match viewer {
+            Viewer::Driver => live,
+            Viewer::Watcher => live.watching(),
+        };
+        match verbosity {
+            // Nothing is drawn that keys could break.
+            Verbosity::Quiet => Box::new(live),
+            Verbosity::Normal | Verbosity::Verbose => Box::new(EchoOff::new(live)),
         }
     } else {
         let paints = [context.paint_out, context.paint_err];

@@ -293,9 +293,16 @@ fn proposal_lines(proposed: &[WaitingProposal], context: &Context) -> String {
 fn message_lines(one: &Waiting, paint: Paint) -> String {
     let columns = crate::term::columns(std::io::stdout());
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(3));
-    // What reads a pipe may know Markdown.
-    let marks = Paint { unicode: paint.unicode && columns.is_some(), ..paint };
-    let mut lines = markup::message(one.message.trim_start_matches('\n'), room, marks);
+    let message = one.message.trim_start_matches('\n');
+    let mut lines = match columns {
+        Some(_) => markup::message(message, room, paint),
+        // What reads a pipe may know Markdown.
+        None => message
+            .trim_end()
+            .lines()
+            .map(|line| markup::harmless(Styled::new(), line, None))
+            .collect(),
+    };
     let more = lines.len().saturating_sub(LONGEST);
     if columns.is_some() && more > 1 && !is_change(&one.skill) {
         lines.truncate(LONGEST);

@@ -106,8 +106,10 @@ async fn go(call: &Call<'_>, begun: Result<Begun, Error>) -> Result<CallToolResp
 fn planned(plan: &aye_runtime::dry_run::Plan, run: &Value) -> Result<ToolReply, Error> {
     let shown =
         serde_json::to_value(plan).map_err(|source| Error::Json { what: "the plan", source })?;
-    let text =
-        crate::plan_view::plan_view(plan, crate::paint::Paint { color: false, unicode: true });
+    let text = crate::plan_view::plan_view(
+        plan,
+        crate::paint::Paint { color: false, bold: false, unicode: true },
+    );
     let data = json!({
         "status": catalog::PLANNED, "skill": plan.skill, "plan": shown,
         "message": "nothing was run: this is what would happen",

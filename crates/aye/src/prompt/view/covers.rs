@@ -131,7 +131,7 @@ mod tests {
         let id = aye_core::id::QuestionId::from_text("r-1");
         let mut question = Question::new(id, aye_core::skill::AskKind::Confirm, "Go?");
         question.facts = Some(vec![Fact::new(FactKind::Stdin, None, &"x".repeat(SHORT))]);
-        let paint = Paint { color: false, unicode: false };
+        let paint = Paint { color: false, bold: false, unicode: false };
         let lines = covered(&question, Reader::default(), "?", usize::MAX, paint);
         let text: String = lines.iter().map(|line| line.render(paint) + "\n").collect();
         assert!(text.is_ascii() && text.ends_with("x...\n? shows the rest\n"), "{text}");
@@ -147,7 +147,7 @@ mod tests {
             fact(FactKind::Command, "ship stage"),
             fact(FactKind::Tool, "./ship"),
         ]);
-        let paint = Paint { color: false, unicode: true };
+        let paint = Paint { color: false, bold: false, unicode: true };
         let shown = |host| {
             let reader = Reader { workspace: Some("/w"), host: Some(host) };
             let lines = covered(&question, reader, "?", usize::MAX, paint);

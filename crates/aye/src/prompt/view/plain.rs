@@ -16,7 +16,7 @@ use super::footer::{left_in_words, seconds_left};
 use super::{Look, Part, advice, details, head, known, rules};
 
 fn render(lines: &[Styled], look: Look) -> Vec<String> {
-    let paint = Paint { color: false, ..look.paint };
+    let paint = Paint { color: false, bold: false, ..look.paint };
     lines.iter().map(|line| line.render(paint).trim_end().to_owned()).collect()
 }
 
@@ -110,6 +110,6 @@ pub fn plain_ask(asked: &AskedQuestion<'_>, wanted: Wanted, look: Look, now: Tim
         let left = left_in_words(seconds_left(deadline, now));
         ask.push_str(&format!(", within {left}, {}", expiry_words(asked)));
     }
-    let bar = look.bar(Part::Last).render(Paint { color: false, ..look.paint });
+    let bar = look.bar(Part::Last).render(Paint { color: false, bold: false, ..look.paint });
     format!("{bar}{ask}: ")
 }

@@ -146,7 +146,7 @@ pub(super) fn painted(text: String) -> Painted {
 mod tests {
     use super::*;
 
-    const PLAIN: Paint = Paint { color: false, unicode: true };
+    const PLAIN: Paint = Paint { color: false, bold: false, unicode: true };
 
     fn row<'a>(name: &'a str, text: &'a str, right: &'a str) -> Row<'a> {
         Row { mark: (Glyph::Done, Tone::Good), depth: 0, name, text, result: "", right }

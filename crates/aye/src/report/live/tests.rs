@@ -66,7 +66,7 @@ fn written(
 ) -> String {
     let flow = flow();
     let out = Written::default();
-    let paint = Paint { color: false, unicode: true };
+    let paint = Paint { color: false, bold: false, unicode: true };
     let mut report = LiveReport::new(out.clone(), paint, verbosity, mode, &flow);
     report.window = || (40, 12);
     report.foreground = || true;
@@ -239,7 +239,7 @@ fn step_completed(seq: u64, ms: i64, step: &str, execution: u32) -> Event {
 fn followed(text: &str, events: &[Event]) -> String {
     let flow = Flow::compile(aye_core::skill::parse("s.yaml", text).skills.remove(0));
     let out = Written::default();
-    let paint = Paint { color: false, unicode: true };
+    let paint = Paint { color: false, bold: false, unicode: true };
     let mut report =
         LiveReport::new(out.clone(), paint, Verbosity::Normal, OutputMode::Failed, &flow);
     report.window = || (40, 12);

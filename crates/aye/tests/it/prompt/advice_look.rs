@@ -16,7 +16,7 @@ use super::made::{confirm, moment, recover};
 use crate::cli::harness::Place;
 
 fn look(columns: usize, rows: usize) -> Look {
-    Look { paint: Paint { color: false, unicode: true }, columns, rows }
+    Look { paint: Paint { color: false, bold: false, unicode: true }, columns, rows }
 }
 
 fn advisor(state: AdvisorState) -> AskedAdvisor {

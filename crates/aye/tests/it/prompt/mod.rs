@@ -34,6 +34,7 @@ mod scripts;
 mod teaching;
 mod tools;
 mod trusting;
+mod typing;
 mod view;
 mod vt;
 mod weeks;

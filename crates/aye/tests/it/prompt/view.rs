@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::made::{choose, confirm, input, moment, recover};
 
-const PLAIN: Paint = Paint { color: false, unicode: true };
+const PLAIN: Paint = Paint { color: false, bold: false, unicode: true };
 
 fn look(columns: usize, rows: usize) -> Look {
     Look { paint: PLAIN, columns, rows }
@@ -75,7 +75,7 @@ fn a_confirmation() {
 
 #[test]
 fn colours_mark_what_matters() {
-    let paint = Paint { color: true, unicode: true };
+    let paint = Paint { color: true, bold: false, unicode: true };
     let mut question = confirm();
     question.deadline = Some(moment(9));
     let look = Look { paint, ..look(60, 10) };
@@ -268,7 +268,8 @@ fn plain_lines() {
     let mut question = recover();
     question.deadline = Some(moment(30));
     question.default = Some("abort".into());
-    let look = Look { paint: Paint { color: false, unicode: false }, columns: 60, rows: 24 };
+    let look =
+        Look { paint: Paint { color: false, bold: false, unicode: false }, columns: 60, rows: 24 };
     let mut text = plain_question(&asked(&question), look).join("\n");
     text.push('\n');
     text.push_str(&plain_ask(&asked(&question), Wanted::Answer, look, moment(0)));

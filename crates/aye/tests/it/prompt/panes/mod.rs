@@ -94,7 +94,7 @@ impl Pane<'_> {
 }
 
 /// The pane with what differs from run to run replaced; times keep their right edge.
-fn settled(pane: &str, columns: u16) -> String {
+pub(super) fn settled(pane: &str, columns: u16) -> String {
     let time = r"\d+(\.\d)?(ms|s)|\d+m \d+s";
     let right =
         Regex::new(&format!(r"^(?<before>.*?) {{2,}}({time})(?<left>, ({time}) left)?$")).unwrap();
