@@ -485,6 +485,7 @@ fn a_script_that_only_a_mapping_writes_to() {
     place.aye(&["cancel", "last"]);
     asked.write_all(b"\n").unwrap();
     writer.wait().unwrap();
+}
 
 /// A step that a `confirm` covers runs, fails, is mended by another state and runs again.
 #[test]
