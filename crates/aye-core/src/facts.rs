@@ -286,6 +286,16 @@ pub struct Inspected {
 }
 
 impl Inspected {
+    /// What was seen where one of these looks went.
+    pub(crate) fn only(&self, looks: &[Look]) -> Self {
+        let seen = self.inspection.looks.iter().zip(&self.facts);
+        let (looks, facts) = seen
+            .filter(|(look, _)| looks.contains(look))
+            .map(|(look, facts)| (look.clone(), facts.clone()))
+            .unzip();
+        Self { inspection: Inspection { at: self.inspection.at, looks }, facts }
+    }
+
     /// All facts, each with the step it is about.
     pub fn labelled(&self) -> impl Iterator<Item = Fact> {
         let looks = self.inspection.looks.iter().zip(&self.facts);

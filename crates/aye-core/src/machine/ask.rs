@@ -370,7 +370,7 @@ fn sound(question: &Question) -> Result<(), TextError> {
 }
 
 /// The digest of what is asked and of what a yes starts.
-fn bind(question: &Question, words: &[String]) -> String {
+pub(super) fn bind(question: &Question, words: &[String]) -> String {
     let asked = json!({
         "step": question.step,
         "title": question.title,

@@ -311,7 +311,8 @@ impl Machine {
         match &self.inspected {
             _ if looks.is_empty() => {}
             None => return Err(Box::new(Inspection { at: self.clock(world), looks })),
-            Some(seen) if seen.inspection.looks == looks => {
+            Some(seen) if looks.iter().all(|look| seen.inspection.looks.contains(look)) => {
+                let seen = &seen.only(&looks);
                 missing = missing_skill(seen);
                 for fact in seen.labelled() {
                     match fact.kind {
@@ -360,7 +361,28 @@ impl Machine {
         approved: &Approved,
         world: &World,
     ) -> Result<Agreed, TextError> {
-        let (scope, recorder) = recording(self.scope_of(&step.name, world));
+        let scope = self.scope_of(&step.name, world);
+        Ok(match self.agreed_in(scope.clone(), step, approved, world)? {
+            // If it has changed, the question about that shows more than the step.
+            Agreed::Inspect(own) => {
+                let follows = self.gate_follows(step, &scope).ok();
+                let looks = follows.and_then(|it| it.coverage).map(|coverage| coverage.looks);
+                let looks = looks.unwrap_or_else(|| own.looks.clone());
+                Agreed::Inspect(Box::new(Inspection { looks, ..*own }))
+            }
+            agreed => agreed,
+        })
+    }
+
+    /// The same with the names of this scope.
+    pub(super) fn agreed_in(
+        &self,
+        scope: Scope,
+        step: &Step,
+        approved: &Approved,
+        world: &World,
+    ) -> Result<Agreed, TextError> {
+        let (scope, recorder) = recording(scope);
         let mut coverage = Coverage::default();
         self.cover(step, &scope, (None, None), &mut coverage)?;
         Ok(match self.covered(coverage, &recorder.seen(), world) {

@@ -1,17 +1,22 @@
 //! What a yes to a step's own gate starts: the step, the commands that guard it and its `then`,
 //! and what repairs them.
 
+use crate::facts::Change;
 use crate::flow;
 use crate::heal::HealMatch;
+use crate::question::Question;
 use crate::skill::{Action, HealRule, Step};
-use crate::text::{self, Scope, TextError};
+use crate::text::{self, Scope, TextError, World};
 
-use super::covers::Coverage;
+use super::ask::bind;
+use super::covers::{Agreed, Coverage};
 use super::follows::Follows;
 use super::run::Machine;
 
 /// How many repairs a question names.
 const MOST: usize = 5;
+/// What only a repair can read, or reads as it is when something has failed.
+const PER_FAILURE: [&str; 5] = ["error", "failed", "args", "now", "today"];
 
 impl Machine {
     /// What a yes to the gate of this step starts.
@@ -46,7 +51,7 @@ impl Machine {
             }
             earlier.push(other);
         }
-        self.add_repairs(&started, scope, &mut coverage, &mut follows);
+        self.add_repairs(step, &started, scope, &mut coverage, &mut follows);
         follows.coverage = Some(coverage);
         Ok(follows)
     }
@@ -71,10 +76,11 @@ impl Machine {
         false
     }
 
-    /// Names the repairs of these steps. What they do is seen only when something has failed:
-    /// a yes is not compared with it again.
+    /// Adds what repairs these steps. What a repair takes from the failure is known only when
+    /// something has failed.
     fn add_repairs(
         &self,
+        gate: &Step,
         started: &[&Step],
         scope: &Scope,
         coverage: &mut Coverage,
@@ -84,31 +90,79 @@ impl Machine {
         if self.state.finally.is_some() {
             return;
         }
-        let may = |rule: &&HealRule| started.iter().any(|step| may_repair(rule, step, scope));
-        let rules: Vec<&HealRule> = self.rules().filter(may).collect();
-        let shown = rules.iter().take(MOST).map(|rule| {
-            let line = self.command_line(&rule.repair, scope).map(|(line, _)| line);
-            match line.ok().filter(|line| !line.is_empty()) {
-                Some(line) => format!("`{}` ({line})", rule.name),
-                None => format!("`{}`", rule.name),
+        let may = |rule: &&HealRule| {
+            // A gate of its own shows it, and is bound to it.
+            let asked = rule.repair.confirmation.is_some();
+            !asked && started.iter().any(|step| may_repair(rule, step, scope))
+        };
+        let mut unknown = Vec::new();
+        for rule in self.rules().filter(may) {
+            let name = repair_name(&gate.name, rule);
+            let of = (Some(name.as_str()), None);
+            let depends = started.iter().any(|step| uses(&rule.repair, step))
+                || PER_FAILURE.iter().any(|name| flow::reads(&rule.repair, name))
+                || !rule.repair.then.is_empty()
+                || !rule.repair.guards.is_empty();
+            if depends || self.cover(&rule.repair, scope, of, coverage).is_err() {
+                unknown.push(format!("`{}`", rule.name));
             }
-        });
-        let shown: Vec<String> = shown.collect();
-        if shown.is_empty() {
+        }
+        if unknown.is_empty() {
             return;
         }
-        let more = match rules.len().saturating_sub(MOST) {
+        let more = match unknown.len().saturating_sub(MOST) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        coverage.note(&format!("repairs of what fails: {}{more}", shown.join(", ")));
-        for rule in rules {
-            match flow::constant_text(&rule.repair) {
-                Some(text) => follows.constant.push(text),
-                None => follows.varies = true,
-            }
-        }
+        unknown.truncate(MOST);
+        coverage.note(&format!("repairs that depend on what fails: {}{more}", unknown.join(", ")));
+        follows.varies = true;
     }
+
+    /// Whether a repair is still what was agreed to at the gate of its step, or of the step
+    /// that this one belongs to; nothing if nobody agreed to it.
+    pub(super) fn repair_agreed(
+        &self,
+        step: &str,
+        rule: &HealRule,
+        world: &World,
+    ) -> Option<Agreed> {
+        let covered = &self.state.covered;
+        let around = covered.get(step).and_then(|it| it.approved.asked_by.as_deref());
+        let mut gates = [Some(step), around].into_iter().flatten();
+        let covered = gates.find_map(|gate| covered.get(&repair_name(gate, rule)))?;
+        // It sees the outside as it is, not as it was shown.
+        let agreed = self.agreed_in(self.scope(world), &rule.repair, &covered.approved, world);
+        // What does not render now is reported when the repair starts.
+        agreed.ok()
+    }
+
+    /// What to do about a failed step whose repair is not what someone agreed to.
+    pub(super) fn pose_unrepaired(
+        &self,
+        step: &str,
+        rule: &str,
+        changed: Vec<Change>,
+        world: &World,
+    ) -> Question {
+        let mut question = self.pose_failed(step, world);
+        let note = format!("The repair `{rule}` is not what was agreed to, and was not run.");
+        question.message = format!("{note}\n\n{}", question.message);
+        let of = |change: Change| Change {
+            what: format!("{} of the repair `{rule}`", change.what),
+            ..change
+        };
+        question.changed = changed.into_iter().map(of).collect();
+        question.remember = false;
+        question.recall = None;
+        question.digest = bind(&question, &[]);
+        question
+    }
+}
+
+/// What the facts about a repair name as their step: no step of a skill is called like this.
+fn repair_name(gate: &str, rule: &HealRule) -> String {
+    format!("{gate}.heal.{}", rule.name)
 }
 
 /// Whether a rule can be for a failure of this step.

@@ -11,6 +11,7 @@ use crate::skill::HealRule;
 use crate::skill::{Action, OnError, Step};
 use crate::text::World;
 
+use super::covers::Agreed;
 use super::run::{Machine, after};
 
 impl Machine {
@@ -43,7 +44,8 @@ impl Machine {
         self.rules().find(|rule| record.heals < rule.retries && rule.when.fits(&failing))
     }
 
-    /// Begins a repair if a rule is for this failure; says whether.
+    /// Begins a repair if a rule is for this failure, or asks what to do if the repair is not
+    /// what someone agreed to; says whether.
     pub(super) fn heal(
         &mut self,
         step: &str,
@@ -55,7 +57,19 @@ impl Machine {
             outcome,
             StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
         );
-        let Some(rule) = self.rule_for(step).filter(|_| failed) else { return false };
+        let Some(rule) = self.rule_for(step).filter(|_| failed).cloned() else { return false };
+        match self.repair_agreed(step, &rule, world) {
+            None | Some(Agreed::Same) => {}
+            Some(Agreed::Inspect(inspection)) => {
+                self.wanted = Some(inspection);
+                return true;
+            }
+            Some(Agreed::Changed(changed)) => {
+                let question = self.pose_unrepaired(step, &rule.name, changed, world);
+                self.emit(EventKind::ConfirmationRequired(Box::new(question)), world, events);
+                return true;
+            }
+        }
         let error = self.error_of(step);
         let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
         let triggered = HealTriggered {

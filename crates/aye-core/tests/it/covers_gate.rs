@@ -118,6 +118,47 @@ fn what_belongs_to_the_step_is_asked_about_again_when_it_has_changed() {
 }
 
 #[test]
+fn another_attempt_shows_all_of_it_again() {
+    let cache = Step { action: program("x", "sh", &["c.sh"]).action, ..cache([script()]) };
+    let skill = steps([on_error(cache, OnError::Ask)]);
+    let mut run = begun_with(skill, &[("file.c.sh", "one")]);
+    run.answer("yes");
+    run.exit(1);
+    run.names.set("file.c.sh", "two");
+    run.answer("retry");
+    assert_eq!(run.tail(1), ["cache ask gate"]);
+    assert!(shown(&run).contains(&"file `t.sh` of `t`=t.sh".to_owned()));
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["cache start 2"]);
+    // It changes before a start that shows what belongs to it.
+    run.exit(1);
+    run.names.set("file.c.sh", "three");
+    run.answer("retry");
+    let facts = run.question().facts.iter().flatten();
+    assert!(facts.clone().all(|fact| fact.kind.to_string() != "unsettled"), "{facts:?}");
+}
+
+#[test]
+fn a_change_at_a_later_visit_shows_what_belongs_to_the_step() {
+    let a = guarded(program("a", "sh", &["t.sh"]), "sh", "t.sh");
+    let skill = states([
+        state(asking("ask", confirm("go?")), &[("success", "a")]),
+        state(a, &[("success", "done"), ("failure", "fix")]),
+        state(command("fix"), &[("success", "a")]),
+        end("done", EndStatus::Completed),
+    ]);
+    let mut run = begun(skill);
+    run.answer("yes");
+    run.exit(1);
+    run.names.set("file.t.sh", "two");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    let changed: Vec<String> = run.question().changed.iter().map(|one| one.line()).collect();
+    assert_eq!(changed, ["file `t.sh`: t.sh (sha256 one) -> t.sh (sha256 two)"]);
+    assert!(shown(&run).contains(&"file `t.sh` of `a.check`=t.sh".to_owned()));
+}
+
+#[test]
 fn who_had_to_agree_to_the_step_has_to_agree_to_the_change() {
     let ask = Ask { by: By::Human, ..confirm("go?") };
     let mut run = begun(steps([Step { confirmation: Some(ask), ..cache([script()]) }]));
@@ -215,25 +256,92 @@ fn rule(name: &str, repair: Step) -> HealRule {
     HealRule { name: name.to_owned(), when, repair, retries: 1, backoff: Default::default() }
 }
 
+/// A step with a gate and a rule that repairs it with this.
+fn repaired(repair: Step) -> Skill {
+    let failing = on_error(cache([]), OnError::AutoHeal);
+    Skill { heal: vec![rule("h", repair)], ..steps([failing]) }
+}
+
 #[test]
-fn repairs_are_named_and_remembered_only_if_they_are_always_the_same() {
-    let of = |arg: &str| program("repair", "sh", &["fix.sh", arg]);
-    for (repair, line, known) in [
-        (of("stage"), " (sh fix.sh stage)", true),
-        (of("{{ inputs.target }}"), " (sh fix.sh stage)", false),
-        (of("{{ error }}"), "", false),
-    ] {
-        let failing = on_error(cache([]), OnError::AutoHeal);
-        let skill = Skill { heal: vec![rule("h", repair)], ..steps([failing]) };
-        let run = begun(skill);
-        assert!(listed(&run, &format!("repairs of what fails: `h`{line}")));
-        assert_eq!(run.question().remember, known, "{line}");
+fn a_repair_is_shown_and_part_of_what_is_remembered() {
+    let recall = |arg: &str, contents: &str| {
+        let skill = repaired(program("repair", "sh", &["t.sh", arg]));
+        let run = begun_with(skill, &[("file.t.sh", contents)]);
+        assert!(shown(&run).contains(&"command of `cache.heal.h`=sh t.sh stage".to_owned()));
+        assert!(run.question().remember);
+        run.question().recall.clone()
+    };
+    let same = recall("stage", "one");
+    assert_eq!(same, recall("{{ inputs.target }}", "one"));
+    assert_ne!(same, recall("stage", "two"));
+}
+
+#[test]
+fn a_repair_that_depends_on_the_failure_is_named_and_not_remembered() {
+    for arg in ["{{ error }}", "{{ args }}", "{{ steps.cache.exit_code }}", "{{ now }}"] {
+        for lenient in [false, true] {
+            let skill = repaired(program("repair", "sh", &["t.sh", arg]));
+            let run = begun(Skill { lenient: Some(lenient), ..skill });
+            assert!(listed(&run, "repairs that depend on what fails: `h`"), "{arg}");
+            assert!(!run.question().remember, "{arg}");
+        }
     }
-    // A rule for something else is none of its business.
-    let other = rule("h", of("stage"));
+    // A rule for something else, and one that asks itself, are none of its business.
+    let other = rule("h", script());
     let when = HealMatch { step: Some("other".to_owned()), ..other.when.clone() };
-    let skill = Skill { heal: vec![HealRule { when, ..other }], ..steps([cache([])]) };
-    assert!(begun(skill).question().not_covered.is_empty());
+    let asks = rule("h", gated(script(), confirm("Repair?")));
+    for rule in [HealRule { when, ..other }, asks] {
+        let run = begun(Skill { heal: vec![rule], ..steps([cache([])]) });
+        assert_eq!(shown(&run), [""; 0]);
+        assert!(run.question().not_covered.is_empty());
+    }
+}
+
+#[test]
+fn a_repair_that_is_not_what_was_agreed_to_is_not_run() {
+    for change in [false, true] {
+        let mut run = begun(repaired(script()));
+        run.answer("yes");
+        if change {
+            run.names.set("file.t.sh", "two");
+        }
+        run.exit(3);
+        if !change {
+            assert_eq!(run.tail(1), ["cache heal h"]);
+            continue;
+        }
+        assert_eq!(run.tail(1), ["cache ask recover"]);
+        let question = run.question();
+        assert!(question.message.contains("The repair `h` is not what was agreed to"));
+        assert_eq!(
+            question.changed[0].line(),
+            "file `t.sh` of the repair `h`: t.sh (sha256 one) -> t.sh (sha256 two)"
+        );
+        run.crash();
+        run.attach();
+        run.answer("skip");
+        assert_eq!(run.tail(1), ["completed"]);
+    }
+}
+
+#[test]
+fn the_repair_of_a_step_that_belongs_to_it_is_compared_too() {
+    let heal = vec![rule("h", program("repair", "sh", &["t.sh"]))];
+    let skill = Skill { heal, ..steps([cache([command("t")]), command("later")]) };
+    let mut run = begun(skill.clone());
+    run.answer("yes");
+    run.exit(0);
+    run.names.set("file.t.sh", "two");
+    run.exit(3);
+    assert_eq!(run.tail(1), ["t ask recover"]);
+    // Nobody agreed to a repair of another step.
+    let mut run = begun(skill);
+    run.answer("yes");
+    run.exit(0);
+    run.exit(0);
+    run.names.set("file.t.sh", "two");
+    run.exit(3);
+    assert_eq!(run.tail(1), ["later heal h"]);
 }
 
 /// A question that was asked before Aye showed what belongs to a step is asked once more.

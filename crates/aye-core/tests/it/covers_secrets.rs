@@ -106,13 +106,12 @@ fn no_digest_depends_on_what_is_masked() {
         ..shell("a", "true")
     };
     let digests = |step: Step, value: &str| {
-        let start = secret(value);
+        // As an input the same value would be masked wherever it is.
+        let as_input = format!("{step:?}").contains("inputs.token");
+        let start = if as_input { secret(value) } else { start() };
         let ask = Ask { remember: true, ..confirm("go?") };
-        let run = Run::start_in(
-            steps([gated(step, ask)]),
-            start,
-            names(&[("VAULT_TOKEN", value), ("PIN", value)]),
-        );
+        let skill = steps([gated(step, ask)]);
+        let run = Run::start_in(skill, start, names(&[("VAULT_TOKEN", value)]));
         let question = run.question();
         assert!(!run.json().contains(&format!("{value}\"")), "{}", run.json());
         let facts = question.facts.iter().flatten().map(|fact| fact.digest.clone());

@@ -629,3 +629,27 @@ fn what_belongs_to_a_step_with_a_gate() {
     let ran = place.aye(&["run", "s.yaml"]);
     assert!(ran.all().contains("stdin of `t`: echo drop database"), "{}", ran.all());
 }
+
+/// A repair is part of what a yes starts: one that is something else meanwhile is not run.
+#[test]
+fn the_repair_of_a_step_with_a_gate() {
+    let skill = |shell: &str| {
+        format!(
+            "name: s\nheal: [{{ name: h, match: {{ exit_code: 3 }}, repair: {{ command: sh, args: [x.sh] }} }}]\nsteps:\n  - name: act\n    shell: \"{shell}\"\n    on_error: auto_heal\n    confirmation: {{ message: 'Go?', timeout: 0 }}\n"
+        )
+    };
+    let place = Place::new();
+    place.write("x.sh", SCRIPT);
+    let shell = skill("test -e ran.txt || exit 3");
+    let ran = yes_after(&place, &shell, || drop(place.write("x.sh", OTHER)));
+    asks_again(&place, &ran, "file `x.sh` of `act.heal.h`");
+    assert_eq!(place.read("ran.txt"), "two\n");
+    let place = Place::new();
+    place.write("x.sh", SCRIPT);
+    let writes = skill("printf 'echo two >> ran.txt' > x.sh; exit 3");
+    let ran = yes_after(&place, &writes, || {});
+    assert_eq!(ran.code, 6, "{}", ran.all());
+    assert!(ran.all().contains("The repair `h` is not what was agreed to"), "{}", ran.all());
+    assert!(ran.all().contains("file `x.sh` of the repair `h`"), "{}", ran.all());
+    assert!(!place.work().join("ran.txt").exists());
+}
