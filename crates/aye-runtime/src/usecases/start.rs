@@ -120,26 +120,18 @@ impl StartRequest {
         for (name, value) in self.secrets {
             secrets.insert(name, value);
         }
+        let named = (self.file, source.digest.clone());
+        let workspace = runtime.directory.to_string_lossy();
         let start = Start {
-            run: self.run,
-            file: self.file,
-            source: source.digest.clone(),
             inputs: self.inputs,
             secrets,
-            workspace: runtime.directory.to_string_lossy().into_owned(),
             environment: self.environment,
             range: self.range,
             yes: self.yes,
-            driver,
             started_by: Some(self.started_by),
             starter: self.starter,
-            epoch: 0,
-            shared_names: Vec::new(),
-            blocked: None,
-            parent: None,
-            outer: None,
-            deadline: None,
             destructive_tools: runtime.settings.tools.destructive(),
+            ..Start::new(self.run, named, workspace, driver)
         };
         (start, source)
     }
