@@ -17,7 +17,6 @@ use serde_json::Value;
 use crate::commit::{self, Begin, BeginError};
 use crate::error::Error;
 use crate::fmt::{escape_control_line, plural};
-use crate::invalid_skill::InvalidSkill;
 use crate::runtime::Runtime;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::{Source, StoreError};
@@ -103,7 +102,7 @@ impl StartRequest {
         let read = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
         match read.has_errors() {
             false => Ok(()),
-            true => Err(Error::InvalidSkill(InvalidSkill::found("", &read))),
+            true => Err(Error::InvalidSkill(read.invalid(""))),
         }
     }
 
