@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::skill::{Action, Ask, AskKind, By, Choice, ChoiceAction, OnError, Step, StepTimeout};
+use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, OnError, Step};
 
 use crate::span::{Span, Spanned};
 
@@ -220,24 +220,8 @@ impl Form {
 
     fn ask(&self, kind: AskKind, words: &str) -> Ask {
         Ask {
-            kind,
             title: Some(template(format!("{{{{ {WORDS}.title }}}}"))),
-            message: template(format!("{{{{ {WORDS}.{words} }}}}")),
-            options: Vec::new(),
-            default: None,
-            timeout: StepTimeout::Unlimited,
-            pattern: None,
-            secret: false,
-            by: By::Anyone,
-            approvals: 1,
-            not_starter: false,
-            reauth: false,
-            typed: None,
-            overridable: false,
-            remember: false,
-            any: Vec::new(),
-            details: None,
-            ai_assist: false,
+            ..Ask::new(kind, template(format!("{{{{ {WORDS}.{words} }}}}")))
         }
     }
 

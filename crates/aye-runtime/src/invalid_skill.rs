@@ -4,8 +4,6 @@ use std::fmt;
 
 use aye_core::diagnostic::{Diagnostic, JsonDiagnostic, Source, render, to_json};
 
-use crate::skills::SkillFile;
-
 /// Why a skill cannot be used.
 #[derive(Debug)]
 pub enum InvalidSkill {
@@ -32,21 +30,11 @@ pub enum InvalidSkill {
 }
 
 impl InvalidSkill {
-    /// All that was found in a file.
-    pub(crate) fn found(message: impl Into<String>, file: &SkillFile) -> Self {
-        Self::Found {
-            message: message.into(),
-            file: file.path.to_string_lossy().into_owned(),
-            text: file.text.clone(),
-            diagnostics: file.diagnostics.clone(),
-        }
-    }
-
-    /// The first error of a file that another skill names.
-    pub(crate) fn called(name: &str, read: &SkillFile) -> Self {
-        let mut errors = read.diagnostics.iter().filter(|found| found.is_error());
+    /// The first error of what was found in a file that another skill names.
+    pub(crate) fn called(name: &str, text: &str, found: &[Diagnostic]) -> Self {
+        let mut errors = found.iter().filter(|found| found.is_error());
         let Some(first) = errors.next() else { return Self::Said(cannot_be_run(name)) };
-        let first = Box::new(to_json(first, &Source::new(name, &read.text)));
+        let first = Box::new(to_json(first, &Source::new(name, text)));
         Self::Called { first, more: errors.count() }
     }
 

@@ -24,6 +24,7 @@
 
 pub mod advisor;
 pub mod announced_server;
+pub mod assistant_clients;
 pub mod auth;
 pub mod clock;
 mod codes;

@@ -175,6 +175,16 @@ impl SkillFile {
         self.diagnostics.iter().map(|d| diagnostic::render(d, &source, color) + "\n").collect()
     }
 
+    /// The error with everything that was found in it.
+    pub(crate) fn invalid(&self, message: impl Into<String>) -> InvalidSkill {
+        InvalidSkill::Found {
+            message: message.into(),
+            file: self.path.to_string_lossy().into_owned(),
+            text: self.text.clone(),
+            diagnostics: self.diagnostics.clone(),
+        }
+    }
+
     /// Several skills are there, and none was named.
     pub fn several(&self) -> Error {
         let names: Vec<&str> = self.declared.iter().map(|skill| skill.as_str()).collect();

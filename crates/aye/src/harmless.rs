@@ -1,6 +1,6 @@
 //! The last thing that happens to text before it is printed.
 //!
-//! What comes from outside is made [inert](crate::paint::escape_control) where it is
+//! What comes from outside is [escaped](crate::paint::escape_control) where it is
 //! put into a line, since only there it is known where it begins and ends.
 //! Here, at the edge, nothing that steers a terminal or hides is let out,
 //! whatever a verb forgot.

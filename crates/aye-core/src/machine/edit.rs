@@ -130,7 +130,7 @@ impl Machine {
     }
 
     /// Whether what an answer changes can be changed.
-    pub(super) fn weigh_edits(
+    pub(super) fn validate_edits(
         &self,
         question: &Question,
         answer: &Answer,

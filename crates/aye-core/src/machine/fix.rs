@@ -9,7 +9,7 @@ use crate::fix::{FixPlan, KnownFix};
 use crate::heal::Category;
 use crate::journal::StepOutcome;
 use crate::question::Edits;
-use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, StepTimeout, Template};
+use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};
 use crate::text::{self, World};
 
 use super::heal::cut;
@@ -222,27 +222,13 @@ pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
         action,
     };
     Ask {
-        kind: AskKind::Confirm,
         title: Some(said("Changed step")),
-        message: said("No person has seen this change yet. Run it?"),
         options: vec![
             choice("Proceed", "proceed", ChoiceAction::Proceed),
             choice("Cancel", "cancel", ChoiceAction::Cancel),
         ],
-        default: None,
-        timeout: StepTimeout::Unlimited,
-        pattern: None,
-        secret: false,
         // A form that shows the difference is enough where nobody had to agree.
         by: if bound { By::Human } else { By::Anyone },
-        approvals: 1,
-        not_starter: false,
-        reauth: false,
-        typed: None,
-        overridable: false,
-        remember: false,
-        any: Vec::new(),
-        details: None,
-        ai_assist: false,
+        ..Ask::new(AskKind::Confirm, said("No person has seen this change yet. Run it?"))
     }
 }

@@ -192,7 +192,7 @@ impl Machine {
                 let verdict = if open.id == question {
                     self.in_time(&open, world.now)
                         .and_then(|()| validate_answer(&open, &answer, &self.state.agreement()))
-                        .and_then(|()| self.weigh_edits(&open, &answer, world))
+                        .and_then(|()| self.validate_edits(&open, &answer, world))
                         .and_then(|()| match answer.prompter {
                             Channel::Memory if !self.may_recall(&open) => {
                                 let why =

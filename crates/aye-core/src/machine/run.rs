@@ -92,6 +92,38 @@ pub struct Start {
     pub blocked: Option<Blocked>,
 }
 
+impl Start {
+    /// A run without inputs, of a file with this name and this digest.
+    pub fn new(
+        run: RunId,
+        (file, source): (impl Into<String>, impl Into<String>),
+        workspace: impl Into<String>,
+        driver: Driver,
+    ) -> Self {
+        Self {
+            run,
+            file: file.into(),
+            source: source.into(),
+            inputs: IndexMap::new(),
+            secrets: Secrets::default(),
+            workspace: workspace.into(),
+            environment: None,
+            range: None,
+            yes: false,
+            driver,
+            parent: None,
+            outer: None,
+            deadline: None,
+            destructive_tools: Vec::new(),
+            started_by: None,
+            starter: None,
+            epoch: 0,
+            shared_names: Vec::new(),
+            blocked: None,
+        }
+    }
+}
+
 /// Why a run cannot begin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {

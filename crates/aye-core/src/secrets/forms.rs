@@ -2,7 +2,7 @@
 
 /// Parts of an encoding shorter than this say too little, and are found where
 /// no secret is.
-const TELLING: usize = 8;
+const SALIENT: usize = 8;
 
 /// The most lines of a secret that are masked one by one.
 const MOST_LINES: usize = 5_000;
@@ -27,7 +27,7 @@ pub(super) fn forms(secret: &str) -> Vec<String> {
     }
     let mut forms = vec![secret.to_owned()];
     // A key of many lines may be shown in parts.
-    let lines = secret.lines().map(str::trim).filter(|line| line.len() >= TELLING);
+    let lines = secret.lines().map(str::trim).filter(|line| line.len() >= SALIENT);
     forms.extend(lines.take(MOST_LINES).map(str::to_owned));
     forms.extend(base64(secret.as_bytes()));
     for untouched in UNTOUCHED {
@@ -143,7 +143,7 @@ fn base64(secret: &[u8]) -> Vec<String> {
                     found.extend(WIDTHS.into_iter().flat_map(|width| wrapped(form, width)));
                 }
             }
-            if text.len() >= TELLING {
+            if text.len() >= SALIENT {
                 found.extend([padded, open, text]);
             }
         }
@@ -166,7 +166,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     }
     lines.push(rest);
     let whole = lines.join("\n");
-    let telling = lines.into_iter().filter(|line| line.len() >= TELLING).take(MOST_LINES);
+    let telling = lines.into_iter().filter(|line| line.len() >= SALIENT).take(MOST_LINES);
     std::iter::once(whole).chain(telling.map(str::to_owned)).collect()
 }
 

@@ -10,12 +10,11 @@ use aye_core::flow::Flow;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, RunStatus, State as RunState};
-use aye_core::kept_output::KeptOutput;
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Channel, Question};
-use aye_core::secrets::{Secrets, Text};
+use aye_core::secrets::Text;
 use aye_core::skill::{
-    Action, Ask, AskKind, Body, By, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
+    Action, Ask, AskKind, Body, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
     StepTimeout, Template, Transitions,
 };
 use aye_core::span::Span;
@@ -40,32 +39,7 @@ pub(crate) fn t(text: &str) -> Template {
 // ---- steps -----------------------------------------------------------------
 
 pub(crate) fn step(name: &str, action: Action) -> Step {
-    Step {
-        name: t(name),
-        description: None,
-        span: Span::default(),
-        action,
-        condition: None,
-        output: None,
-        timeout: StepTimeout::Default,
-        remember_recovery: None,
-        on_error: None,
-        env: IndexMap::new(),
-        cwd: None,
-        stdin: None,
-        interactive: false,
-        tty: false,
-        kept: KeptOutput::default(),
-        max_memory: None,
-        max_cpu: None,
-        idempotent: false,
-        destructive: false,
-        assistant_may_edit: false,
-        confirmation: None,
-        retry: None,
-        guards: Vec::new(),
-        then: Vec::new(),
-    }
+    Step::bare(t(name), Span::default(), action)
 }
 
 /// A step that runs the program of its own name.
@@ -113,28 +87,13 @@ pub(crate) fn choice(value: &str, action: ChoiceAction) -> Choice {
 /// Yes, no or skip, for ever.
 pub(crate) fn confirm(message: &str) -> Ask {
     Ask {
-        kind: AskKind::Confirm,
-        title: None,
-        message: t(message),
-        details: None,
         options: vec![
             choice("yes", ChoiceAction::Proceed),
             choice("no", ChoiceAction::Cancel),
             choice("skip", ChoiceAction::Skip),
         ],
-        default: None,
-        timeout: StepTimeout::Unlimited,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        not_starter: false,
-        reauth: false,
-        typed: None,
         overridable: true,
-        remember: false,
-        any: Vec::new(),
-        ai_assist: false,
+        ..Ask::new(AskKind::Confirm, t(message))
     }
 }
 
@@ -319,27 +278,7 @@ pub(crate) fn run_id() -> RunId {
 }
 
 pub(crate) fn start() -> Start {
-    Start {
-        run: run_id(),
-        file: "test.yaml".to_owned(),
-        source: "0000".to_owned(),
-        inputs: IndexMap::new(),
-        secrets: Secrets::default(),
-        workspace: "/w".to_owned(),
-        environment: None,
-        range: None,
-        yes: false,
-        driver: driver("ann"),
-        parent: None,
-        outer: None,
-        deadline: None,
-        destructive_tools: Vec::new(),
-        started_by: None,
-        starter: None,
-        epoch: 1,
-        shared_names: Vec::new(),
-        blocked: None,
-    }
+    Start { epoch: 1, ..Start::new(run_id(), ("test.yaml", "0000"), "/w", driver("ann")) }
 }
 
 pub(crate) fn answer_of(by: &str, value: &str) -> Answer {

@@ -149,12 +149,12 @@ pub(super) fn later(rows: &[Row]) -> &'static str {
     names.iter().find(free).copied().unwrap_or("(leave it open)")
 }
 
-/// Programs return labels, and people cannot tell twins apart either.
+/// Programs return labels, and people cannot tell equal ones apart either.
 fn tell_apart(rows: &mut [Row], question: &Question) {
     let given: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
     for at in 0..rows.len() {
-        let twins = given.iter().filter(|label| **label == given[at]).count();
-        let (Pick::Offer(index, _) | Pick::Remember(index), 2..) = (rows[at].pick, twins) else {
+        let same = given.iter().filter(|label| **label == given[at]).count();
+        let (Pick::Offer(index, _) | Pick::Remember(index), 2..) = (rows[at].pick, same) else {
             continue;
         };
         let value = escape_control_line(&question.options[index].value);
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn twins_are_told_apart() {
-        let twins = question(&[("a", "Deploy"), ("b", "Deploy"), ("c", "Stop")]);
-        assert_eq!(labels(&twins), ["Deploy (a)", "Deploy (b)", "Stop"]);
+        let same = question(&[("a", "Deploy"), ("b", "Deploy"), ("c", "Stop")]);
+        assert_eq!(labels(&same), ["Deploy (a)", "Deploy (b)", "Stop"]);
         let worse = question(&[("a", "X"), ("a", "X")]);
         assert_eq!(labels(&worse), ["X (a)", "X (a) #2"]);
-        // One that is called what a twin would be called keeps its name.
+        // One that is called what an equal one would be called keeps its name.
         let posing = question(&[("x", "Go"), ("b", "Go"), ("c", "Go (x)"), ("d", "Go (x) #1")]);
         assert_eq!(labels(&posing), ["Go (x) #2", "Go (b)", "Go (x)", "Go (x) #1"]);
         // Lines and what cannot be seen do not make a difference that nobody sees.

@@ -98,17 +98,15 @@ impl Driver<'_> {
             return self.take_up_child(id, again);
         }
         let Prepared { flow, source, inputs, secrets, outer } = prepared;
+        let named = match &source {
+            Some(source) => (source.file.clone(), source.digest.clone()),
+            None => (started.file, started.source),
+        };
         let start = Start {
-            run,
-            file: source.as_ref().map_or(started.file, |source| source.file.clone()),
-            source: source.as_ref().map_or(started.source, |source| source.digest.clone()),
             inputs,
             secrets,
-            workspace: started.workspace,
             environment: started.environment,
-            range: None,
             yes: around_yes,
-            driver: started.driver,
             parent: Some(child.parent),
             outer,
             deadline,
@@ -117,7 +115,7 @@ impl Driver<'_> {
             starter: started.starter,
             epoch: self.epoch(),
             shared_names: self.names_around(parent),
-            blocked: None,
+            ..Start::new(run, named, started.workspace, started.driver)
         };
         let (limits, source) = (self.parts.limits.clone(), source.as_ref());
         let begin = Begin { flow, limits, source, waits: true };

@@ -25,13 +25,8 @@ impl Driver<'_> {
         }
         let tool = tool_of(machine.flow(), machine.state(), step);
         let args = machine.arguments(step, &self.world());
-        let query = Query {
-            tool: &tool,
-            skill: Some(&machine.state().started.skill),
-            step: Some(step),
-            error,
-            args: args.as_ref(),
-        };
+        let skill = &machine.state().started.skill;
+        let query = Query { args: args.as_ref(), ..Query::at(&tool, skill, step, error) };
         let fix = self.parts.memory.fix_for(&query)?;
         let short = self.parts.memory.short_id(&fix.id);
         let obstacle = self.obstacle(&fix);

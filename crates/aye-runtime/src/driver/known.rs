@@ -34,13 +34,7 @@ pub fn known_lines(
     match question.purpose {
         Purpose::Recover => {
             let error = error_of(state, &question.step);
-            let query = Query {
-                tool,
-                skill: Some(&state.started.skill),
-                step: Some(&question.step),
-                error: &error,
-                args: None,
-            };
+            let query = Query::at(tool, &state.started.skill, &question.step, &error);
             failure_lines(memory, &query)
         }
         Purpose::Gate | Purpose::Ask if tool.is_empty() => Vec::new(),
@@ -103,13 +97,9 @@ impl Driver<'_> {
             let error = format!("{}\n{said}", failed.message);
             let tool = tool_of(machine.flow(), machine.state(), &failed.step);
             let args = machine.arguments(&failed.step, &self.world());
-            let query = Query {
-                tool: &tool,
-                skill: Some(&machine.state().started.skill),
-                step: Some(&failed.step),
-                error: &error,
-                args: args.as_ref(),
-            };
+            let skill = &machine.state().started.skill;
+            let query =
+                Query { args: args.as_ref(), ..Query::at(&tool, skill, &failed.step, &error) };
             let known = failure_lines(&self.parts.memory, &query);
             let mut lines: Vec<String> = known.into_iter().map(|(_, line)| line).collect();
             let proposed = self.proposed(&query);

@@ -139,7 +139,7 @@ impl Learner<'_> {
     /// How the step ended tells whether the fix that was tried for it helps.
     fn fix_ended(&mut self, step: &str, worked: bool) -> Option<Remembered> {
         let fix = self.pending.fix_ended(self.lane, step)?;
-        let lesson = Lesson::Tried { fix: fix.clone(), worked, at: self.world.now };
+        let lesson = Lesson::FixOutcome { fix: fix.clone(), worked, at: self.world.now };
         Some(Remembered { id: Some(fix), ..count(MemoryKind::Fix, step, &lesson) })
     }
 

@@ -13,12 +13,12 @@
 //! | waiting for whatever comes first | `wait` |
 //! | programs, blocks, slots | `work`, `processes`, `computing` |
 //! | tools, and what servers ask in a call | `calling`, `calls`, `server_questions` |
-//! | runs inside a step | `nested`, `child` |
+//! | runs inside a step | `nested`, `child_run` |
 //! | the name that one run at a time has; runs that rest | `concurrency`, `resting` |
 //! | what decides what comes next | `inspecting` |
 //! | questions, who asks them, and where they are shown | `ask`, `questions`, `presence` |
 //! | requests from other processes, signals, being told to stop | `requests`, `mail`, `stopping` |
-//! | results and logs of steps that have ended | `results`, `outcome`, `logs` |
+//! | results and logs of steps that have ended | `result_limits`, `outcome`, `logs` |
 //! | answers from memory and for it, known issues | `remember`, `known` |
 //! | what a block writes to work memory | `work_memory` |
 //! | changing what a failed step is given | `editing` |

@@ -60,11 +60,11 @@ const BEFORE_A_CODE: [&str; 10] = [
 pub fn fingerprint(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    let lines = lines.filter(|line| !line.is_empty()).map(|line| blur_line(&line));
+    let lines = lines.filter(|line| !line.is_empty()).map(|line| fingerprint_line(&line));
     lines.collect::<Vec<_>>().join(" ")
 }
 
-fn blur_line(text: &str) -> String {
+fn fingerprint_line(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

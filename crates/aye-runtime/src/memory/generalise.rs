@@ -45,7 +45,7 @@ pub fn generalise(old: &Map<String, Value>, changed: &Map<String, Value>) -> Rul
 
 /// How the new text follows from the old one, where that is plain.
 fn expression(name: &str, old: &str, new: &str) -> Option<String> {
-    const TELLING: usize = 3;
+    const SALIENT: usize = 3;
     let args = format!("args[{}]", Value::from(name));
     for (filter, done) in
         [("lower", old.to_lowercase()), ("upper", old.to_uppercase()), ("trim", old.trim().into())]
@@ -55,7 +55,7 @@ fn expression(name: &str, old: &str, new: &str) -> Option<String> {
         }
     }
     // A short text is at the end of many.
-    if old.chars().count() < TELLING {
+    if old.chars().count() < SALIENT {
         return None;
     }
     // What is put in front is put there once. What is put behind says less:

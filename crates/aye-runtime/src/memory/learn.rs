@@ -14,7 +14,7 @@ use super::memory::{FAILURES, Memory, USAGE};
 use super::mistake::mistake;
 use super::pattern::SearchText;
 use super::prevention::prevention;
-use super::salient_line::telling_line;
+use super::salient_line::salient_line;
 use super::usage::{self, Sighting, UsagePattern, shapes};
 
 /// A failure that was seen.
@@ -152,7 +152,7 @@ impl Seen<'_> {
         let seen = self;
         let error = mask(seen.error);
         let error = SearchText::new(&error).raw().to_owned();
-        let told = line(telling_line(&error), &str::to_owned);
+        let told = line(salient_line(&error), &str::to_owned);
         let failure = Failure {
             at: seen.now,
             tool: seen.tool.to_owned(),

@@ -36,8 +36,9 @@ pub enum Lesson {
         /// It is kept in the project's memory.
         shared: bool,
     },
-    /// A fix was tried.
-    Tried {
+    /// Whether a fix that was tried helped.
+    #[serde(rename = "tried")]
+    FixOutcome {
         /// Its full id.
         fix: String,
         /// Whether it helped.
@@ -147,7 +148,7 @@ impl Lesson {
     pub fn summary(&self) -> Option<String> {
         match self {
             Self::Fix { fix, .. } => Some(fix.summary()),
-            Self::Tried { .. }
+            Self::FixOutcome { .. }
             | Self::Preference { .. }
             | Self::Failure { .. }
             | Self::Success { .. }
@@ -176,7 +177,7 @@ impl Memory {
         let once = Some(once);
         match lesson {
             Lesson::Fix { fix, shared } => self.keep_fix(*fix, shared, once)?,
-            Lesson::Tried { fix, worked, at } => {
+            Lesson::FixOutcome { fix, worked, at } => {
                 let suspended = self.count_fix(&fix, worked, at, once)?;
                 return Ok(suspended.then(|| {
                     let short = self.short_id(&fix);

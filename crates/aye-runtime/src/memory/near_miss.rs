@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::names::tool_fits;
 use super::pattern::{Pattern, SearchText};
 use super::query::{Placed, Query};
-use super::salient_line::{pattern_of, telling_line};
+use super::salient_line::{pattern_of, salient_line};
 use super::similar::similarity;
 
 /// How many are worth showing.
@@ -60,7 +60,7 @@ fn why_not(fix: &Fix, query: &Query<'_>, searched: &SearchText<'_>) -> Option<St
     let same_step = matches.step.is_some() && matches.step.as_deref() == query.step;
     if !pattern.is_in_text(searched) {
         // Another error of the same tool that reads nearly the same.
-        let line = fingerprint(telling_line(query.error));
+        let line = fingerprint(salient_line(query.error));
         let seen = pattern_of(query.error).map_or(line, |pattern| pattern.as_str().to_owned());
         let alike = (same_tool || same_step) && similarity(pattern.as_str(), &seen) >= ALIKE;
         return alike.then(|| format!("it is for the error `{pattern}`, and this is `{seen}`"));

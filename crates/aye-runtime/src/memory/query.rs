@@ -18,6 +18,13 @@ pub struct Query<'a> {
     pub args: Option<&'a Map<String, Value>>,
 }
 
+impl<'a> Query<'a> {
+    /// A failure of a step.
+    pub fn at(tool: &'a str, skill: &'a str, step: &'a str, error: &'a str) -> Self {
+        Self { tool, skill: Some(skill), step: Some(step), error, args: None }
+    }
+}
+
 word_enum! {
     /// Which memory something is in. The project's comes first.
     #[derive(PartialOrd, Ord, Hash)]

@@ -39,7 +39,7 @@ pub struct NewFix {
 /// What an error is recognised by.
 #[derive(Debug, Clone)]
 pub enum ErrorText {
-    /// An error as it came: its most telling line, what varies replaced.
+    /// An error as it came: its salient line, what varies replaced.
     Seen(String),
     /// A pattern as someone wrote it.
     Pattern(String),

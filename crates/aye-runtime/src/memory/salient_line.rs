@@ -32,7 +32,7 @@ const OUTPUT: &str = "output: ";
 /// # Errors
 /// When the error says too little to be known again.
 pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
-    let fingerprinted = fingerprint(telling_line(error_text));
+    let fingerprinted = fingerprint(salient_line(error_text));
     let fingerprinted = without_last_value(&fingerprinted);
     let end = match fingerprinted.len() {
         ..=LONGEST => fingerprinted.len(),
@@ -47,7 +47,7 @@ pub fn pattern_of(error_text: &str) -> Result<Pattern, BadPattern> {
 /// A pattern of what stands before and after values that were wrong, for any others in their
 /// place; nothing where what stands before them says it all.
 pub fn around_values(error_text: &str, wrong: &[&str]) -> Option<String> {
-    let line = telling_line(error_text);
+    let line = salient_line(error_text);
     let line = &line[..line.floor_char_boundary(LONGEST)];
     let value = wrong.iter().find(|value| fingerprint(line).contains(**value))?;
     let (_, after) = line.rsplit_once(value)?;
@@ -94,7 +94,7 @@ fn without_last_value(line: &str) -> &str {
 }
 
 /// The first line with a word that tells, else the last that says anything.
-pub(super) fn telling_line(error_text: &str) -> &str {
+pub(super) fn salient_line(error_text: &str) -> &str {
     let all = || error_text.lines().map(str::trim).filter(|line| !line.is_empty());
     let all_added = all().all(is_added);
     let lines = all().filter(|line| all_added || !is_added(line));
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn the_line_that_says_it_is_taken() {
         let text = "Pulling image…\nError: manifest unknown: abc1234f\nsee the logs";
-        assert_eq!(telling_line(text), "Error: manifest unknown: abc1234f");
-        assert_eq!(telling_line("a\nb\n\n"), "b");
-        assert_eq!(telling_line("Traceback\n  x\nValueError: no"), "ValueError: no");
-        assert_eq!(telling_line(""), "");
+        assert_eq!(salient_line(text), "Error: manifest unknown: abc1234f");
+        assert_eq!(salient_line("a\nb\n\n"), "b");
+        assert_eq!(salient_line("Traceback\n  x\nValueError: no"), "ValueError: no");
+        assert_eq!(salient_line(""), "");
     }
 
     #[test]

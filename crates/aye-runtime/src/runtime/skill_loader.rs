@@ -60,7 +60,7 @@ impl Skills for Runtime {
         let read = read.only(name.as_deref());
         if read.has_errors() {
             let shown = skills::relative_to(&path, &self.directory);
-            let why = InvalidSkill::called(&shown.to_string_lossy(), &read);
+            let why = InvalidSkill::called(&shown.to_string_lossy(), &read.text, &read.diagnostics);
             return Err(Error::InvalidSkill(why));
         }
         let shown = skills::relative_to(&path, &self.directory);

@@ -13,7 +13,6 @@ use aye_core::flow::Flow;
 use aye_core::journal::{State, StepStatus};
 use aye_core::machine::Start;
 use aye_core::nested::ParentScope;
-use aye_core::secrets::Secrets;
 use aye_core::skill::{StepTimeout, format_duration};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -70,26 +69,11 @@ impl Runtime {
         let flow = Arc::new(Flow::of_call(&tool, args.keys(), timeout));
         let locals = IndexMap::from([("args".to_owned(), Value::Object(args))]);
         let source = Source::new(tool.clone(), String::new());
+        let named = (tool.clone(), source.digest.clone());
         let start = Start {
-            run,
-            file: tool.clone(),
-            source: source.digest.clone(),
-            inputs: IndexMap::new(),
-            secrets: Secrets::default(),
-            workspace: self.directory.to_string_lossy().into_owned(),
-            environment: None,
-            range: None,
-            yes: false,
-            driver: self.driver(),
-            parent: None,
             outer: Some(ParentScope { locals: Arc::new(locals), ..ParentScope::default() }),
-            deadline: None,
-            destructive_tools: Vec::new(),
-            started_by: None,
-            starter: None,
             epoch: lease.epoch(),
-            shared_names: Vec::new(),
-            blocked: None,
+            ..Start::new(run, named, self.directory.to_string_lossy(), self.driver())
         };
         let world = self.world(&self.directory);
         let begin = Begin {

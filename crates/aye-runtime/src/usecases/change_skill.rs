@@ -17,7 +17,6 @@ use serde_json::json;
 use crate::compute::whole_diff;
 use crate::dry_run;
 use crate::error::Error;
-use crate::invalid_skill::InvalidSkill;
 use crate::replace::{refuse_links, replace};
 use crate::runtime::Runtime;
 use crate::skills::SkillFile;
@@ -185,7 +184,7 @@ impl Runtime {
             false => Ok(()),
             true => {
                 let message = "with this change the file would have errors";
-                Err(Error::InvalidSkill(InvalidSkill::found(message, &changed)))
+                Err(Error::InvalidSkill(changed.invalid(message)))
             }
         }
     }

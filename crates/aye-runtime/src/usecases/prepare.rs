@@ -59,7 +59,7 @@ impl SkillError {
 
     /// With the places of its errors, for callers that show no file.
     pub fn with_places(self) -> Error {
-        self.into_error_by(|message, file| InvalidSkill::found(message, file))
+        self.into_error_by(|message, file| file.invalid(message))
     }
 
     fn into_error_by(self, why: impl FnOnce(String, &SkillFile) -> InvalidSkill) -> Error {

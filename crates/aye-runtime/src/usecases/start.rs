@@ -17,7 +17,6 @@ use serde_json::Value;
 use crate::commit::{self, Begin, BeginError};
 use crate::error::Error;
 use crate::fmt::{escape_control_line, plural};
-use crate::invalid_skill::InvalidSkill;
 use crate::runtime::Runtime;
 use crate::skills::{SkillFile, skill_name};
 use crate::store::{Source, StoreError};
@@ -103,7 +102,7 @@ impl StartRequest {
         let read = SkillFile::from_text(PathBuf::from(&self.file), self.text.clone());
         match read.has_errors() {
             false => Ok(()),
-            true => Err(Error::InvalidSkill(InvalidSkill::found("", &read))),
+            true => Err(Error::InvalidSkill(read.invalid(""))),
         }
     }
 
@@ -120,26 +119,18 @@ impl StartRequest {
         for (name, value) in self.secrets {
             secrets.insert(name, value);
         }
+        let named = (self.file, source.digest.clone());
+        let workspace = runtime.directory.to_string_lossy();
         let start = Start {
-            run: self.run,
-            file: self.file,
-            source: source.digest.clone(),
             inputs: self.inputs,
             secrets,
-            workspace: runtime.directory.to_string_lossy().into_owned(),
             environment: self.environment,
             range: self.range,
             yes: self.yes,
-            driver,
             started_by: Some(self.started_by),
             starter: self.starter,
-            epoch: 0,
-            shared_names: Vec::new(),
-            blocked: None,
-            parent: None,
-            outer: None,
-            deadline: None,
             destructive_tools: runtime.settings.tools.destructive(),
+            ..Start::new(self.run, named, workspace, driver)
         };
         (start, source)
     }

@@ -196,7 +196,6 @@ mod tests {
 
     use aye_core::machine::Start;
     use aye_core::nested::Parent;
-    use indexmap::IndexMap;
 
     use super::*;
     use crate::runtime::Parts;
@@ -212,26 +211,12 @@ mod tests {
         let lease = store.acquire(&outer, &runtime.holder()).expect("a lease");
         let source = Source::new("s.yaml", SKILL);
         let mut file = SkillFile::from_text("s.yaml".into(), SKILL.to_owned());
+        let named = (source.file.clone(), source.digest.clone());
+        let workspace = runtime.directory.to_string_lossy();
         let start = Start {
-            run,
-            file: source.file.clone(),
-            source: source.digest.clone(),
-            inputs: IndexMap::new(),
-            secrets: Secrets::default(),
-            workspace: runtime.directory.to_string_lossy().into_owned(),
-            environment: None,
-            range: None,
-            yes: false,
-            driver: runtime.driver(),
             parent,
-            outer: None,
-            deadline: None,
-            destructive_tools: Vec::new(),
-            started_by: None,
-            starter: None,
             epoch: lease.epoch(),
-            shared_names: Vec::new(),
-            blocked: None,
+            ..Start::new(run, named, workspace, runtime.driver())
         };
         let world = runtime.world(&runtime.directory);
         let flow = Arc::new(file.flows.remove(0));

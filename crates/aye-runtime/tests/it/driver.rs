@@ -90,26 +90,13 @@ impl Stage {
         let lease = store.acquire(&self.run, &self.holder()).unwrap();
         let source = Source::new("s.yaml", skill);
         let flow: Flow = SkillFile::from_text("s.yaml".into(), skill.to_owned()).flows.remove(0);
+        let named = (source.file.clone(), source.digest.clone());
+        let driver = event::Driver { attended: true, ..runtime.driver() };
         let start = Start {
-            run: self.run.clone(),
-            file: source.file.clone(),
-            source: source.digest.clone(),
             inputs,
             secrets,
-            workspace: self.path().to_string_lossy().into_owned(),
-            environment: None,
-            range: None,
-            yes: false,
-            driver: event::Driver { attended: true, ..runtime.driver() },
-            parent: None,
-            outer: None,
-            deadline: None,
-            destructive_tools: Vec::new(),
-            started_by: None,
-            starter: None,
             epoch: lease.epoch(),
-            shared_names: Vec::new(),
-            blocked: None,
+            ..Start::new(self.run.clone(), named, self.path().to_string_lossy(), driver)
         };
         let world = runtime.world(self.path());
         let (machine, events) =

@@ -107,7 +107,7 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
     }
     let error_line = paint.text(Tone::Bad, "error:");
     let shown = match error {
-        // Its lines are those of a diagnostic, which are inert.
+        // Its lines are those of a diagnostic, which are escaped already.
         Error::Settings(text) => escape_control_lines(text),
         other => indented_lines(&other.to_string()),
     };
@@ -118,7 +118,7 @@ fn report_error(error: &Error, json: bool, paint: Paint) {
     say(&text);
 }
 
-/// Several lines, inert. Only the first begins in the first column: a name that
+/// Several lines, escaped. Only the first begins in the first column: a name that
 /// holds a line feed begins no line that looks like one of ours.
 fn indented_lines(text: &str) -> String {
     escape_control_lines(text).replace('\n', "\n  ")

@@ -49,6 +49,5 @@ mod tasks;
 mod tools;
 mod watch;
 
-pub use clients::{Client, seen as clients_seen};
 pub(crate) use http::{router, serve as serve_http, token};
 pub(crate) use stdio::serve as serve_stdio;

@@ -17,6 +17,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use aye_runtime::assistant_clients;
 use aye_runtime::error::Error;
 
 use super::budget;
@@ -67,7 +68,7 @@ impl Assistant {
         let told = format!("{} {} {}", client.name, client.version, client.protocol);
         if self.server.is_new(told) {
             let noted = self.blocking(move |server| {
-                clients::note(server, client);
+                assistant_clients::note(&server.runtime.home, client);
                 Ok(())
             });
             let _ = noted.await?;

@@ -48,6 +48,31 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// A question and nothing else: without options, for ever, answered by anyone, and not by
+    /// `--yes`.
+    pub fn new(kind: AskKind, message: Template) -> Self {
+        Self {
+            kind,
+            title: None,
+            message,
+            details: None,
+            options: Vec::new(),
+            default: None,
+            timeout: StepTimeout::Unlimited,
+            pattern: None,
+            secret: false,
+            by: By::Anyone,
+            approvals: 1,
+            not_starter: false,
+            reauth: false,
+            typed: None,
+            overridable: false,
+            remember: false,
+            any: Vec::new(),
+            ai_assist: false,
+        }
+    }
+
     /// Whether not just anyone may say yes.
     pub fn is_guarded(&self) -> bool {
         self.by != By::Anyone

@@ -71,7 +71,7 @@ impl Step {
     }
 
     /// A step with an action and nothing else.
-    pub(crate) fn bare(name: Spanned<String>, span: Span, action: Action) -> Self {
+    pub fn bare(name: Spanned<String>, span: Span, action: Action) -> Self {
         Self {
             name,
             description: None,

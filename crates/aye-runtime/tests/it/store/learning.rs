@@ -88,7 +88,7 @@ fn everything(memory: &Memory) -> Result<Vec<Lesson>, Box<dyn std::error::Error>
     let preference = Box::new(memory.new_preference(&choice, &plain)?);
     Ok(vec![
         memory.fix_lesson(fix("other"), &plain)?.1,
-        Lesson::Tried { fix: known, worked: true, at: now() },
+        Lesson::FixOutcome { fix: known, worked: true, at: now() },
         Lesson::Preference { preference },
         seen(&args).lesson(&plain),
         memory.success_lesson("deploy", &args, &plain).ok_or("such calls have not failed")?,

@@ -15,10 +15,10 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::Context;
-use crate::mcp::{self, Client};
 use crate::paint::{Glyph, Tone, escape_control_line, plural};
 use crate::prompt;
 use aye_runtime::announced_server::AnnouncedServer;
+use aye_runtime::assistant_clients::{self, Client};
 use aye_runtime::desktop::{Trial, try_out, try_out_notifications};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::Joins;
@@ -104,7 +104,7 @@ pub(super) fn run(_args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
     checks.splice(9..9, channels(context));
     checks.splice(5..5, notification(context));
     checks.extend(memory(context));
-    let clients = mcp::clients_seen(&context.home);
+    let clients = assistant_clients::seen(&context.home);
     let broken = checks.iter().any(|finding| finding.health == Health::Broken);
     let report = Report { version: env!("CARGO_PKG_VERSION"), checks, clients };
     match context.json {

@@ -3,12 +3,8 @@
 use std::time::Duration;
 
 use aye_core::flow::Flow;
-use aye_core::kept_output::KeptOutput;
-use aye_core::skill::{
-    Action, Ask, AskKind, Body, By, EndStatus, Skill, State, Step, StepTimeout, Transitions,
-};
+use aye_core::skill::{Action, Ask, AskKind, Body, EndStatus, Skill, State, Step, Transitions};
 use aye_core::span::Span;
-use indexmap::IndexMap;
 
 /// A command step; the words are split at spaces.
 pub(super) fn command(name: &str, line: &str) -> Step {
@@ -99,53 +95,9 @@ fn flow(name: &str, body: Body) -> Flow {
 }
 
 fn step(name: &str, action: Action) -> Step {
-    Step {
-        name: name.to_owned().into(),
-        description: None,
-        span: Span::default(),
-        action,
-        condition: None,
-        output: None,
-        timeout: StepTimeout::Default,
-        on_error: None,
-        remember_recovery: None,
-        env: IndexMap::new(),
-        cwd: None,
-        stdin: None,
-        interactive: false,
-        tty: false,
-        kept: KeptOutput::default(),
-        max_memory: None,
-        max_cpu: None,
-        idempotent: false,
-        destructive: false,
-        assistant_may_edit: false,
-        confirmation: None,
-        retry: None,
-        guards: Vec::new(),
-        then: Vec::new(),
-    }
+    Step::bare(name.to_owned().into(), Span::default(), action)
 }
 
 fn ask(kind: AskKind, message: &str) -> Ask {
-    Ask {
-        details: None,
-        kind,
-        title: None,
-        message: message.to_owned().into(),
-        options: Vec::new(),
-        default: None,
-        timeout: StepTimeout::Unlimited,
-        pattern: None,
-        secret: false,
-        by: By::Anyone,
-        approvals: 1,
-        not_starter: false,
-        reauth: false,
-        typed: None,
-        overridable: true,
-        remember: false,
-        any: Vec::new(),
-        ai_assist: false,
-    }
+    Ask { overridable: true, ..Ask::new(kind, message.to_owned().into()) }
 }

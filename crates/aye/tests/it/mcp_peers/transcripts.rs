@@ -49,7 +49,7 @@ outputs: [{ name: sha, value: '{{ plan.sha }}' }]
 const FIXED: &str = "result = {'sha': image['tag'], 'verified': image['exists']}\n";
 
 /// What is said and done, in order.
-struct Story<'a> {
+struct Transcript<'a> {
     peer: &'a mut Peer,
     place: &'a Place,
     forms: bool,
@@ -60,7 +60,7 @@ struct Story<'a> {
     names: Vec<(String, &'static str)>,
 }
 
-impl Story<'_> {
+impl Transcript<'_> {
     fn name(&mut self, value: &Value, stands_for: &'static str) {
         if let Some(text) = value.as_str().filter(|text| !text.is_empty()) {
             self.names.push((text.to_owned(), stands_for));
@@ -135,7 +135,7 @@ fn of_any_machine(line: &str) -> String {
 }
 
 /// A release: the assistant looks at the question, advises, and carries the word.
-fn release(story: &mut Story<'_>) {
+fn release(story: &mut Transcript<'_>) {
     let args = json!({ "skill": "release", "inputs": { "commit": "abc123" } });
     let asks = story.call("skill_run", args, None).stands("awaiting_confirmation");
     let advice = "214 tests passed; nothing else is being released.";
@@ -152,7 +152,7 @@ fn release(story: &mut Story<'_>) {
 }
 
 /// A block fails: the assistant proposes other code, and a person accepts it.
-fn plan(story: &mut Story<'_>) {
+fn plan(story: &mut Transcript<'_>) {
     let args = json!({ "skill": "plan", "inputs": { "commit": "abc123" } });
     let failed = story.call("skill_run", args, None).stands("compute_error");
     story.call("debug_tool", json!({ "execution_id": failed.id() }), None);
@@ -177,7 +177,7 @@ fn plan(story: &mut Story<'_>) {
 }
 
 /// How a story is played.
-type Play = fn(&mut Story<'_>);
+type Play = fn(&mut Transcript<'_>);
 
 const TITLES: [(&str, Play, bool); 4] = [
     ("A release with advice, without forms", release, false),
@@ -201,7 +201,7 @@ fn tell(peer: &mut Peer, http: bool) -> (String, Vec<String>) {
             None => peer.connect_with(&place, can),
         };
         let (lines, names) = (Vec::new(), Vec::new());
-        let mut story = Story { peer, place: &place, forms, lines, told: Vec::new(), names };
+        let mut story = Transcript { peer, place: &place, forms, lines, told: Vec::new(), names };
         play(&mut story);
         told.append(&mut story.told);
         // The form names the client, which the data need not.

@@ -62,7 +62,7 @@ pub(super) fn tried(
     worked: bool,
     number: u32,
 ) -> Result<bool, MemoryError> {
-    let lesson = Lesson::Tried { fix: fix.to_owned(), worked, at: day(number.into()) };
+    let lesson = Lesson::FixOutcome { fix: fix.to_owned(), worked, at: day(number.into()) };
     Ok(learn(memory, lesson, number.into())?.is_some())
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::receiver::{Manner, Receiver};
+use super::receiver::{Receiver, ReplyConfig};
 use super::{messages, place_with};
 use crate::cli::harness::{Place, signal, until};
 use crate::needs;
@@ -19,7 +19,7 @@ fn hook(name: &str, url: &str, more: &str) -> String {
 fn a_dead_channel_costs_an_ending_run_two_seconds_at_most_and_is_seen() {
     // Nobody accepts: the connection hangs in the queue or is refused.
     let silent = Receiver::new();
-    silent.behave(Manner { delay: Duration::from_secs(600), ..Manner::default() });
+    silent.behave(ReplyConfig { delay: Duration::from_secs(600), ..ReplyConfig::default() });
     let place = place_with(&hook("dead", &silent.url(), "on = [\"completed\"]"));
     place.write("skills/quick.yaml", "name: quick\nsteps:\n  - { name: go, shell: touch went }\n");
     let before = Instant::now();
@@ -62,7 +62,7 @@ fn a_channel_that_is_down_holds_no_run_up_and_is_visible() {
 #[test]
 fn a_slow_channel_does_not_hold_another_up() {
     let (slow, quick) = (Receiver::new(), Receiver::new());
-    slow.behave(Manner { delay: Duration::from_secs(600), ..Manner::default() });
+    slow.behave(ReplyConfig { delay: Duration::from_secs(600), ..ReplyConfig::default() });
     // By name, the slow one comes first.
     let place = place_with(&(hook("a", &slow.url(), "") + &hook("b", &quick.url(), "")));
     assert_eq!(place.aye(&["run", "gate", "--no-input"]).code, 6);
@@ -72,7 +72,7 @@ fn a_slow_channel_does_not_hold_another_up() {
 #[test]
 fn errors_are_tried_again_with_growing_pauses() {
     let receiver = Receiver::new();
-    receiver.behave(Manner { status: Some(500), ..Manner::default() });
+    receiver.behave(ReplyConfig { status: Some(500), ..ReplyConfig::default() });
     let place = place_with(&hook("flaky", &receiver.url(), ""));
     place.aye(&["run", "gate", "--detach"]).ok();
     receiver.until(1);
@@ -86,7 +86,7 @@ fn errors_are_tried_again_with_growing_pauses() {
         )
     );
     receiver.until(2);
-    receiver.behave(Manner::default());
+    receiver.behave(ReplyConfig::default());
     receiver.until(3);
     until("sent", || row()["state"] == "sent");
     let bodies: Vec<String> = receiver
@@ -102,7 +102,7 @@ fn errors_are_tried_again_with_growing_pauses() {
 fn redirects_are_not_followed() {
     let (first, second) = (Receiver::new(), Receiver::new());
     let header = Some(format!("Location: {}/", second.url()));
-    first.behave(Manner { status: Some(307), header, ..Manner::default() });
+    first.behave(ReplyConfig { status: Some(307), header, ..ReplyConfig::default() });
     let place = place_with(&hook("moved", &first.url(), ""));
     assert_eq!(place.aye(&["run", "gate", "--no-input"]).code, 6);
     first.until(1);
@@ -169,7 +169,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused() {
 fn killed_between_intent_and_delivery_it_is_told_once_or_twice() {
     for delay in [0, 400] {
         let receiver = Receiver::new();
-        receiver.behave(Manner { delay: Duration::from_secs(600), ..Manner::default() });
+        receiver.behave(ReplyConfig { delay: Duration::from_secs(600), ..ReplyConfig::default() });
         let place = place_with(&hook("hook", &receiver.url(), ""));
         place.aye(&["run", "gate", "--detach"]).ok();
         let shown = || place.aye(&["show", "last", "--json"]).ok().json();
@@ -182,7 +182,7 @@ fn killed_between_intent_and_delivery_it_is_told_once_or_twice() {
         let pid = rustix::process::Pid::from_raw(pid).expect("the driver's pid");
         rustix::process::kill_process(pid, Signal::KILL).unwrap();
         until("the driver is gone", || rustix::process::test_kill_process(pid).is_err());
-        receiver.behave(Manner::default());
+        receiver.behave(ReplyConfig::default());
         // Anyone who comes next tells it, once the claim of the dead one is over.
         until("told by someone else", || {
             let ran =

@@ -37,7 +37,7 @@ impl Sent {
 
 /// How it answers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Manner {
+pub(super) struct ReplyConfig {
     /// The status; 200 if there is none.
     pub(super) status: Option<u16>,
     /// A header line.
@@ -50,30 +50,31 @@ pub(super) struct Manner {
 pub(crate) struct Receiver {
     pub(super) port: u16,
     sent: Arc<Mutex<Vec<Sent>>>,
-    manner: Arc<Mutex<Manner>>,
+    config: Arc<Mutex<ReplyConfig>>,
 }
 
 impl Receiver {
     pub(crate) fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (sent, manner) = (Arc::<Mutex<Vec<Sent>>>::default(), Arc::<Mutex<Manner>>::default());
-        let (kept, how) = (Arc::clone(&sent), Arc::clone(&manner));
+        let (sent, config) =
+            (Arc::<Mutex<Vec<Sent>>>::default(), Arc::<Mutex<ReplyConfig>>::default());
+        let (kept, how) = (Arc::clone(&sent), Arc::clone(&config));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (kept, how) = (Arc::clone(&kept), Arc::clone(&how));
                 std::thread::spawn(move || serve(stream, &kept, &how));
             }
         });
-        Self { port, sent, manner }
+        Self { port, sent, config }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn behave(&self, manner: Manner) {
-        *self.manner.lock().unwrap() = manner;
+    pub(super) fn behave(&self, config: ReplyConfig) {
+        *self.config.lock().unwrap() = config;
     }
 
     pub(super) fn sent(&self) -> Vec<Sent> {
@@ -88,7 +89,7 @@ impl Receiver {
     }
 }
 
-fn serve(stream: TcpStream, kept: &Mutex<Vec<Sent>>, how: &Mutex<Manner>) -> Option<()> {
+fn serve(stream: TcpStream, kept: &Mutex<Vec<Sent>>, how: &Mutex<ReplyConfig>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -107,7 +108,7 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Sent>>, how: &Mutex<Manner>) -> Opt
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
     kept.lock().unwrap().push(Sent { method, path, head, body });
-    let Manner { status, header, delay } = how.lock().unwrap().clone();
+    let ReplyConfig { status, header, delay } = how.lock().unwrap().clone();
     std::thread::sleep(delay);
     let header = header.map(|line| format!("{line}\r\n")).unwrap_or_default();
     let mut stream = stream;
