@@ -140,7 +140,9 @@ impl State {
         self.seq = event.seq;
         let idle = event.at.duration_since(std::mem::replace(&mut self.updated_at, event.at));
         self.take(event, idle);
-        if self.paused.is_some() || !matches!(self.phase, Phase::Running { .. }) {
+        let cancelled = matches!(self.stopping, Some(Stopping::Cancelled { .. }));
+        // A cancel stands while the clean-up of a run inside waits for an answer.
+        if self.paused.is_some() && !cancelled || !matches!(self.phase, Phase::Running { .. }) {
             self.stopping = None;
         }
         Ok(())

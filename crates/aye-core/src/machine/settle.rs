@@ -18,7 +18,8 @@ impl Machine {
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
         let Settled { step, outcome, answer, last, fix } = settled;
         let in_finally = self.state.finally.is_some();
-        if in_finally && outcome == StepOutcome::Cancelled {
+        // One that was in doubt when a run around this one was cancelled is over; `finally` is not.
+        if in_finally && outcome == StepOutcome::Cancelled && last {
             return self.end_finally(None, world, events);
         }
         let Some((id, node)) = self.node(&step) else {
@@ -41,7 +42,12 @@ impl Machine {
         }
         let route = match self.is_alone() {
             true => Route::alone(&outcome),
-            false => self.flow.route(id, &outcome, answer.as_deref()),
+            false => match (in_finally, &outcome) {
+                (true, StepOutcome::Cancelled) => {
+                    self.flow.route(id, &StepOutcome::Failure(None), None)
+                }
+                _ => self.flow.route(id, &outcome, answer.as_deref()),
+            },
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);

@@ -38,7 +38,8 @@ fn told(run: &Run) -> Vec<String> {
 }
 
 fn cancel(run: &mut Run) {
-    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None })).unwrap();
+    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None, now: false }))
+        .unwrap();
 }
 
 fn retry() -> Input {
@@ -119,6 +120,45 @@ fn it_runs_after_a_cancel_and_a_second_cancel_ends_it() {
     assert_eq!(run.machine.state().steps.get("tidy"), None);
     assert_eq!(ended(&run), Ended::Cancelled(CancelReason::Cancelled));
     assert_eq!(message(&run), "cancelled by eve; `finally`: step `tell`: cancelled by eve");
+}
+
+/// The run around it is cancelled. What has begun is finished; of a step in doubt the rest follows.
+#[test]
+fn a_cancel_of_the_run_around_it_does_not_end_it() {
+    let around = || Input::CancelledAround { by: "eve".to_owned(), reason: None };
+    let mut run = Run::start(skill());
+    (0..2).for_each(|_| run.exit(0));
+    run.send(around()).unwrap();
+    assert_eq!(run.tail(1), ["tell start"]);
+    (0..2).for_each(|_| run.exit(0));
+    assert_eq!(run.tail(1), ["completed"]);
+
+    // Before it, it is a cancel like any other.
+    let mut run = Run::start(skill());
+    run.send(around()).unwrap();
+    run.finish(End::Stopped, None);
+    assert_eq!(run.tail(2), ["finishing cancelled", "tell start"]);
+    run.send(around()).unwrap();
+    (0..2).for_each(|_| run.exit(0));
+    assert_eq!(message(&run), "cancelled by eve");
+
+    for interrupted in [true, false] {
+        let mut run = Run::start(skill());
+        (0..2).for_each(|_| run.exit(0));
+        match interrupted {
+            true => {
+                run.send(Input::Interrupt { signal: "SIGINT".to_owned() }).unwrap();
+                run.finish(End::Stopped, None);
+            }
+            false => run.crash(),
+        }
+        run.attach();
+        run.send(around()).unwrap();
+        assert_eq!(run.tail(3), ["withdrawn", "tell cancelled", "tidy start"]);
+        run.exit(0);
+        assert_eq!(ended(&run), Ended::Failed(FailReason::Finally));
+        assert_eq!(message(&run), "`finally`: step `tell`: cancelled by eve");
+    }
 }
 
 #[test]
