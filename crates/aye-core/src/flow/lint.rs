@@ -5,6 +5,7 @@
 mod arguments;
 mod braces;
 mod concurrency;
+mod finally;
 mod hidden;
 mod names;
 
@@ -29,6 +30,8 @@ pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) ->
     let mut found: Vec<Diagnostic> = analyze(flow).iter().map(Concern::diagnostic).collect();
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
     found.extend(arguments::secrets_in_arguments(flow, source, expressions));
+    found.extend(finally::questions_without_limit(flow));
+    found.extend(timeouts::never_taken(flow));
     let known = KnownNames::of(flow);
     let linter = TemplateLinter {
         known: &known,

@@ -35,6 +35,7 @@ impl Machine {
             form: None,
             depth: self.depth() + 1,
             bound: self.node(step).is_some_and(|(_, node)| self.is_bound(&node.step)),
+            finally: self.is_cleaning_up(),
             declined: None,
         }
     }

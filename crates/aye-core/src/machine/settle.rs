@@ -34,9 +34,9 @@ impl Machine {
             );
         };
         let asks = self.asks_about(&node.step, &outcome);
-        let repaired = !in_finally
-            && (self.heal(&step, &outcome, world, events)
-                || self.apply_fix(&step, &outcome, fix, world, events));
+        // What is done about a failure may need a yes, and nobody is asked about one in `finally`.
+        let repaired = !in_finally && self.heal(&step, &outcome, world, events)
+            || !self.is_cleaning_up() && self.apply_fix(&step, &outcome, fix, world, events);
         if repaired || self.try_again(&step, &outcome, world, events) {
             return;
         }
@@ -80,7 +80,7 @@ impl Machine {
     /// Whether someone is asked what to do about this end of a step, if
     /// nothing else is done about it.
     fn asks_about(&self, step: &Step, outcome: &StepOutcome) -> bool {
-        if self.state.winding_down.is_some() || self.state.finally.is_some() {
+        if self.state.winding_down.is_some() || self.is_cleaning_up() {
             return false;
         }
         let failed = matches!(outcome, StepOutcome::Failure(_) | StepOutcome::Timeout);

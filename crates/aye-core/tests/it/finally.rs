@@ -287,15 +287,51 @@ fn an_unanswered_question_in_it_leaves_its_step_out() {
         end_it(&mut run);
         assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
     }
-    // One that waits for ever waits until the time for `finally` is up.
-    let finally = vec![gate("tell", confirm("tell?")), command("tidy")];
-    let mut run = Run::start(Skill { finally, ..steps([command("a")]) });
-    run.exit(0);
-    run.tick(29);
-    assert!(matches!(run.machine.state().phase, Phase::Asking { .. }));
-    run.tick(1);
-    assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
-    assert_eq!(ended(&run), Ended::Failed(FailReason::Finally));
+    // One that waits for ever leaves half of the time to what follows, and so does a default
+    // that proceeds and that nobody saw.
+    for ask in [confirm("tell?"), expiring(confirm("tell?"), 100, Some("yes"))] {
+        let finally = vec![gate("tell", ask), command("tidy")];
+        let mut run = Run::start(Skill { finally, ..steps([command("a")]) });
+        run.exit(0);
+        run.tick_unseen(14);
+        assert!(matches!(run.machine.state().phase, Phase::Asking { .. }));
+        run.tick_unseen(1);
+        assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
+        run.exit(0);
+        assert_eq!(ended(&run), Ended::Completed);
+    }
+}
+
+/// A run inside a step of it, for an item or another skill, belongs to it.
+#[test]
+fn nobody_is_asked_about_a_failure_inside_it() {
+    let attended = || aye_core::event::Driver { attended: true, ..driver("ann") };
+    let inside = |finally| aye_core::nested::Parent {
+        run: "abcdefgh12".to_owned().try_into().unwrap(),
+        step: "each".to_owned(),
+        execution: 1,
+        turn: None,
+        item: None,
+        form: None,
+        depth: 1,
+        bound: false,
+        finally,
+        declined: None,
+    };
+    for (finally, last) in [(true, "failed step_failed"), (false, "a ask recover")] {
+        let parent = Some(inside(finally));
+        let one = on_error(command("a"), OnError::Ask);
+        let mut run = Run::start_as(steps([one]), Start { driver: attended(), parent, ..start() });
+        run.exit(7);
+        assert_eq!(run.tail(1), [last]);
+    }
+
+    // And a question there that nobody can be asked leaves its step out.
+    let parent = Some(inside(true));
+    let skill = steps([gated(command("a"), confirm("a?")), command("b")]);
+    let mut run = Run::start_as(skill, Start { parent, ..start() });
+    run.send(Input::Leave { message: "nobody".to_owned() }).unwrap();
+    assert_eq!(run.machine.state().steps["a"].status, StepStatus::Skipped);
 }
 
 fn note_done() -> Step {

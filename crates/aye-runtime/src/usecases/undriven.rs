@@ -257,6 +257,7 @@ mod tests {
             form: None,
             depth: 1,
             bound: false,
+            finally: false,
             declined: None,
         };
         start(&runtime, &mut store, "abcdefgh12_1", Some(parent));
