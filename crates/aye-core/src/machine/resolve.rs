@@ -51,6 +51,11 @@ impl Machine {
         let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
         let step = question.step.clone();
         let answer = value.as_ref().and_then(Value::as_str).map(str::to_owned);
+        // Silence takes the way of a no, unless a `timeout` transition says otherwise.
+        let late = question.purpose == Purpose::Ask
+            && self.node(&step).is_some_and(|(_, node)| node.times_out_unanswered());
+        let no = question.decline().filter(|_| !late && value.is_none());
+        let answer = answer.or_else(|| no.map(|offer| offer.value.clone()));
         match (question.purpose, action) {
             (Purpose::Recover, _) => {
                 let answer = match resolution {
