@@ -177,8 +177,9 @@ impl State {
                 self.driver.clone_from(driver);
                 match suspended_ms {
                     Some(ms) => self.give_back(*ms),
-                    // Nobody drove it: `finally` has the time it had left.
-                    None if self.finally.is_some() => {
+                    // Nobody drove it: `finally` has the time it had left, and a run that is
+                    // retried has that of before its end.
+                    None if self.finally.is_some() || matches!(self.phase, Phase::Ended(_)) => {
                         self.give_back(u64::try_from(idle.as_millis()).unwrap_or(0));
                     }
                     None => {}

@@ -296,6 +296,23 @@ fn the_rest_of_it_runs_when_the_run_around_it_is_cancelled_after_an_interrupt() 
 }
 
 #[test]
+fn a_retry_names_the_skill_and_the_run() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: exit 1"));
+    for retry in [&["run", "skill.yaml"][..], &["retry", "last"], &["retry", "last", "--plain"]] {
+        let ran = place.aye(retry);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(!ran.all().contains("resumed after"), "{}", ran.all());
+        assert_eq!(
+            ran.all().contains("demo  run RUN, resumed by"),
+            retry[0] == "retry",
+            "{}",
+            ran.all()
+        );
+    }
+}
+
+#[test]
 fn how_a_run_ends_is_known_there_only() {
     let place = Place::new();
     place.write("skill.yaml", &skill("shell: echo {{ run.status }}"));
