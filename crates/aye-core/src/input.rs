@@ -75,6 +75,14 @@ pub enum Input {
         /// In words, e.g. `SIGTERM`.
         signal: String,
     },
+    /// The run around it is cancelled, and so is this one. A `finally` that has begun runs to
+    /// its end; only a step of it that is in doubt is over.
+    CancelledAround {
+        /// Who.
+        by: String,
+        /// Why, if they said so.
+        reason: Option<String>,
+    },
     /// The driver cannot ask anyone and ends.
     Leave {
         /// Why, in words.
@@ -152,6 +160,9 @@ pub enum Request {
         /// Why, if they said so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// A `finally` that has begun ends too, also in the runs inside.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        now: bool,
     },
 }
 

@@ -936,6 +936,8 @@ export type Parent = {
    * changes that unseen.
    */
   bound?: boolean;
+  /** It belongs to a clean-up: the step, or one around it, is in `finally`. */
+  finally?: boolean;
   /**
    * Where it leads in a run around it if the run is declined. In an item of a
    * `foreach` only silence does that: a no leaves the item out.

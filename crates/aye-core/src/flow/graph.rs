@@ -40,6 +40,14 @@ pub struct Node {
     pub routes: Routes,
 }
 
+impl Node {
+    /// Whether silence takes the `timeout` transition: the step is a question and nothing else,
+    /// so nothing else can time out.
+    pub fn times_out_unanswered(&self) -> bool {
+        matches!(self.step.action, Action::Ask(_)) && self.routes.timeout.is_some()
+    }
+}
+
 /// Where a step leads, by outcome; see [`Flow::route`] for what is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Routes {

@@ -1,7 +1,7 @@
 //! Where an answer leads.
 
 use crate::journal::StepOutcome;
-use crate::question::{Lead, Purpose};
+use crate::question::{Lead, Purpose, SILENCE};
 use crate::skill::{Action, Ask, Body, Choice, ChoiceAction, EndStatus};
 
 use super::graph::{Flow, NodeId, Target};
@@ -25,6 +25,39 @@ impl Flow {
     /// Where a no to the question of this step leads.
     pub fn decline_lead(&self, node: NodeId, purpose: Purpose) -> Lead {
         self.lead(node, (ChoiceAction::Cancel, None), purpose, false)
+    }
+
+    /// Where no answer to the question of this step leads, where that is not where a no leads, or
+    /// where a no cannot be said.
+    pub fn silence_lead(&self, node: NodeId, ask: &Ask, purpose: Purpose) -> Option<Lead> {
+        let late = purpose == Purpose::Ask && self.nodes[node].times_out_unanswered();
+        let no = ask.options.iter().any(|option| option.action == ChoiceAction::Cancel);
+        if ask.default.is_some() || no && !late || purpose == Purpose::Recover {
+            return None;
+        }
+        let lead = match self.nodes[node].routes.timeout.filter(|_| late) {
+            Some(target) => self.led_to(node, target),
+            None => self.decline_lead(node, purpose),
+        };
+        Some(Lead { answer: SILENCE.to_owned(), ..lead })
+    }
+
+    /// Where a way that a declined question takes ends.
+    fn led_to(&self, node: NodeId, target: Target) -> Lead {
+        match target {
+            Target::Step(next) => Lead::new(Some(self.nodes[next].step.name.value.clone()), None),
+            Target::End(end) => {
+                let ending = &self.endings[end];
+                let status = match ending.status {
+                    EndStatus::ByOutcome => {
+                        let declined = StepOutcome::Declined { expired: true, by: None };
+                        self.status_after(node, &declined)
+                    }
+                    status => status,
+                };
+                Lead::new(ending.name.clone(), Some(status))
+            }
+        }
     }
 
     fn lead(

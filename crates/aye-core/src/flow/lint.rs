@@ -5,8 +5,10 @@
 mod arguments;
 mod braces;
 mod concurrency;
+mod finally;
 mod hidden;
 mod names;
+mod timeouts;
 
 pub use arguments::SECRET_IN_ARGUMENTS;
 pub(super) use names::asks_first;
@@ -28,6 +30,8 @@ use super::texts::{Kind, each_string, each_text, results_of};
 pub fn lint(flow: &Flow, source: &str, expressions: Option<&dyn Expressions>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = analyze(flow).iter().map(Concern::diagnostic).collect();
     found.extend(flow.nodes.iter().flat_map(|node| dollars(&node.step, source)));
+    found.extend(finally::questions_without_limit(flow));
+    found.extend(timeouts::never_taken(flow));
     found.extend(arguments::secrets_in_arguments(flow, source, expressions));
     let known = KnownNames::of(flow);
     let linter = TemplateLinter {

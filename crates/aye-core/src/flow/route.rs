@@ -38,6 +38,7 @@ impl Flow {
     /// | guarded | `failure` |
     /// | time-out | `timeout`, `failure`, `on_error: continue` -> as success |
     /// | the run's time-out | `timeout`, `failure` |
+    /// | no answer to a question that is a step of its own | `timeout`, as declined |
     /// | declined | the answer, `declined`, `failure` |
     /// | cancelled | `cancelled` |
     pub fn route(&self, node: NodeId, outcome: &StepOutcome, answer: Option<&str>) -> Route {
@@ -73,8 +74,10 @@ impl Flow {
             StepOutcome::RunTimeout => {
                 routes.timeout.or(routes.failure).map_or(Route::Uncaught, Route::To)
             }
-            StepOutcome::Declined { .. } => {
-                routes.declined.or(routes.failure).map_or(Route::Uncaught, Route::To)
+            StepOutcome::Declined { expired, .. } => {
+                let silent = *expired && answer.is_none() && node.times_out_unanswered();
+                let late = routes.timeout.filter(|_| silent);
+                late.or(routes.declined).or(routes.failure).map_or(Route::Uncaught, Route::To)
             }
             StepOutcome::Cancelled => routes.cancelled.map_or(Route::Uncaught, Route::To),
         }

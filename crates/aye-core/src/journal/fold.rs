@@ -140,7 +140,9 @@ impl State {
         self.seq = event.seq;
         let idle = event.at.duration_since(std::mem::replace(&mut self.updated_at, event.at));
         self.take(event, idle);
-        if self.paused.is_some() || !matches!(self.phase, Phase::Running { .. }) {
+        let cancelled = matches!(self.stopping, Some(Stopping::Cancelled { .. }));
+        // A cancel stands while the clean-up of a run inside waits for an answer.
+        if self.paused.is_some() && !cancelled || !matches!(self.phase, Phase::Running { .. }) {
             self.stopping = None;
         }
         Ok(())
@@ -175,8 +177,9 @@ impl State {
                 self.driver.clone_from(driver);
                 match suspended_ms {
                     Some(ms) => self.give_back(*ms),
-                    // Nobody drove it: `finally` has the time it had left.
-                    None if self.finally.is_some() => {
+                    // Nobody drove it: `finally` has the time it had left, and a run that is
+                    // retried has that of before its end.
+                    None if self.finally.is_some() || matches!(self.phase, Phase::Ended(_)) => {
                         self.give_back(u64::try_from(idle.as_millis()).unwrap_or(0));
                     }
                     None => {}

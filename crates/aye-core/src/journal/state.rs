@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::advice::Advice;
 use crate::event::{
-    CancelReason, Driver, PauseReason, RunEnd, SkillStarted, Stopping, WindingDown,
+    CancelReason, Driver, PauseReason, RunEnd, SkillStarted, Stopping, WindDownReason, WindingDown,
 };
 use crate::id::{QuestionId, RunId};
 use crate::question::{Agreement, Purpose, Question};
@@ -188,6 +188,14 @@ impl State {
     /// one may end the clean-up itself: who sent it could see that there is one.
     pub fn is_ending_since(&self, sent: Timestamp) -> bool {
         self.ending_since.is_some_and(|since| sent <= since)
+    }
+
+    /// Whether another cancel ends the run without what is left of its clean-up, and that of the
+    /// runs inside it: it was cancelled before, or runs its `finally`.
+    pub fn ends_on_cancel(&self) -> bool {
+        let stopping = matches!(self.stopping, Some(Stopping::Cancelled { .. }));
+        let winding = self.winding_down.as_ref().map(|winding| &winding.why);
+        stopping || self.finally.is_some() || matches!(winding, Some(WindDownReason::Cancelled))
     }
 
     /// Whether the run waits at a gate whose step has not begun: its `cancelled` transition has

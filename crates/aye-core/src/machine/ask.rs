@@ -15,7 +15,7 @@ use crate::text::{self, TextError, World};
 use super::covers::{BuiltQuestion, Covered};
 use super::edit::MOST_EDITS;
 use super::follows::Follows;
-use super::run::{Machine, after};
+use super::run::Machine;
 use super::variables::recording;
 
 /// An option of a recovery question: value, label, description, action.
@@ -80,7 +80,7 @@ impl Machine {
             title,
             options,
             default: default.map(|text| show(text)).transpose()?,
-            deadline: limit.map(|limit| after(world.now, limit)),
+            deadline: self.question_limit(limit, world.now),
             pattern: ask.pattern.as_ref().map(|pattern| pattern.value.clone()),
             secret,
             by: ask.by.clone(),

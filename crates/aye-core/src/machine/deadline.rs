@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::event::{Event, EventKind};
-use crate::question::Question;
+use crate::question::{Purpose, Question};
 use crate::skill::ChoiceAction;
 use crate::text::World;
 
@@ -98,12 +98,15 @@ impl Machine {
         let proceeds =
             applied.as_ref().is_some_and(|value| question.continues(&value.as_str().into()));
         let id = question.id.clone();
-        if proceeds && !shown {
+        let waits = !self.is_cleaning_up() || question.purpose == Purpose::Recover;
+        if proceeds && !shown && waits {
             let left_ms = Some(limit_ms.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0));
             let (question, deadline, by) = (id, None, None);
             let held = EventKind::ConfirmationHeld { question, deadline, by, left_ms };
             return self.emit(held, world, events);
         }
+        // In `finally` a question does not stay open: its step is left out.
+        let applied = applied.filter(|_| !proceeds || shown);
         let expired = EventKind::ConfirmationExpired { question: id, applied, withdrawn: false };
         self.emit(expired, world, events);
     }

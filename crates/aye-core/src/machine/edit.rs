@@ -183,11 +183,9 @@ impl Machine {
             true => RetryReason::Answer,
             false => RetryReason::Relayed,
         };
-        // The time since it ended was not the run's.
-        let idle = world.now.duration_since(self.state.updated_at).as_millis();
-        let suspended_ms =
-            self.state.deadline().map(|_| u64::try_from(idle.max(0)).unwrap_or(u64::MAX));
         self.epoch = Some(epoch);
+        // The time since it ended was not the run's; nobody suspended it.
+        let suspended_ms = None;
         self.emit(
             EventKind::SkillResumed { driver, suspended_ms, turn, ended: None, epoch },
             world,

@@ -4,6 +4,10 @@
 //! `finally` are entered one after the other, and then the same end is recorded
 //! for good: so a run that is cut off in `finally` continues inside it.
 
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
 use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind, Finishing, RunEnd};
 use crate::flow::NodeId;
@@ -21,6 +25,28 @@ impl Machine {
         // Without its name a run has done nothing, and may do nothing.
         let may = !self.is_alone() && !self.state.needs_name();
         self.flow.finally().is_some() && may && self.state.finally.is_none()
+    }
+
+    /// Whether the run is in its `finally`, or belongs to one of a run around it.
+    pub(super) fn is_cleaning_up(&self) -> bool {
+        let parent = self.state.started.parent.as_ref();
+        self.state.finally.is_some() || parent.is_some_and(|parent| parent.finally)
+    }
+
+    /// Until when a question may wait. In `finally` that is half of the time that is left, so
+    /// that a yes and the steps that follow have some too.
+    pub(super) fn question_limit(
+        &self,
+        limit: Option<Duration>,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let own = limit.map(|limit| after(now, limit));
+        let until = self.state.deadline().filter(|_| self.is_cleaning_up());
+        let half = until.map(|until| {
+            let left = until.duration_since(now).max(SignedDuration::ZERO);
+            now.checked_add(left / 2).unwrap_or(until)
+        });
+        [own, half].into_iter().flatten().min()
     }
 
     /// The run is over, but for `finally`.
@@ -120,7 +146,7 @@ impl Machine {
     /// someone has to say.
     pub(super) fn skip_unanswered(&mut self, world: &World, events: &mut Vec<Event>) -> bool {
         let Phase::Asking { question, .. } = &self.state.phase else { return false };
-        if self.state.finally.is_none() || question.purpose == Purpose::Recover {
+        if !self.is_cleaning_up() || question.purpose == Purpose::Recover {
             return false;
         }
         let stops = |value: &String| !question.continues(&value.as_str().into());

@@ -225,7 +225,7 @@ impl Machine {
         }
         self.emit(kind, world, events);
         if let (true, None, Some(known)) = (failed, &stopping, known)
-            && self.state.finally.is_none()
+            && !self.is_cleaning_up()
             && self.rule_for(&step).is_none()
         {
             self.recall_fix(&step, &known, world, events);

@@ -75,6 +75,7 @@ impl Machine {
                 | Input::Shown(_)
                 | Input::Continued { .. }
                 | Input::Interrupt { .. }
+                | Input::CancelledAround { .. }
                 | Input::Leave { .. }
                 | Input::Rest { .. },
             ) => Err(Refusal::Ended),
@@ -252,7 +253,7 @@ impl Machine {
 
             (
                 Phase::Running { step, nested, execution, .. },
-                Input::Request(Request::Cancel { by, reason }),
+                Input::Request(Request::Cancel { by, reason, .. }),
             ) => {
                 // What had not begun is not in doubt.
                 if (nested || self.state.is_queued()) && self.is_abandoned() {
@@ -268,7 +269,10 @@ impl Machine {
                 }
                 Ok(())
             }
-            (Phase::Asking { question, .. }, Input::Request(Request::Cancel { by, reason })) => {
+            (
+                Phase::Asking { question, .. },
+                Input::Request(Request::Cancel { by, reason, .. }),
+            ) => {
                 let began = !self.state.is_before_step();
                 if began && self.is_driven() && self.cleans_up(&question.step) {
                     self.cancel_question(&question, &by, reason.as_deref(), world, events);
@@ -279,7 +283,7 @@ impl Machine {
             }
             (
                 Phase::Transition(Transition::Retrying { step, .. }),
-                Input::Request(Request::Cancel { by, reason }),
+                Input::Request(Request::Cancel { by, reason, .. }),
             ) if self.is_driven() && !self.state.needs_name() && self.cleans_up(&step) => {
                 let reason = reason.as_deref();
                 let failed = self.cancelled_step(step, 0, &by, reason, world.now);
@@ -287,7 +291,7 @@ impl Machine {
                 self.advance(world, events);
                 Ok(())
             }
-            (Phase::Transition(_), Input::Request(Request::Cancel { by, reason })) => {
+            (Phase::Transition(_), Input::Request(Request::Cancel { by, reason, .. })) => {
                 let step = self.state.current.clone();
                 self.cancel(step, by, reason.as_deref(), world, events);
                 Ok(())
@@ -351,6 +355,27 @@ impl Machine {
                 self.pause(PauseReason::Interrupted, Some(signal), world, events);
                 Ok(())
             }
+
+            (
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::CancelledAround { by, reason },
+            ) if self.state.finally.is_none() => {
+                let cancel = Request::Cancel { by, reason, now: false };
+                self.react(Input::Request(cancel), world, events)
+            }
+            (Phase::Asking { question, .. }, Input::CancelledAround { by, reason })
+                if self.is_in_doubt(&question.step) =>
+            {
+                if !self.is_driven() {
+                    return Err(Refusal::NotDriven);
+                }
+                self.settle_doubt(&question, &by, reason.as_deref(), world, events);
+                Ok(())
+            }
+            (
+                Phase::Transition(_) | Phase::Running { .. } | Phase::Asking { .. },
+                Input::CancelledAround { .. },
+            ) => Ok(()),
 
             (Phase::Running { nested: false, .. }, Input::Leave { .. }) => Err(Refusal::Busy),
             (

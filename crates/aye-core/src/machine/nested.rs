@@ -35,6 +35,7 @@ impl Machine {
             form: None,
             depth: self.depth() + 1,
             bound: self.node(step).is_some_and(|(_, node)| self.is_bound(&node.step)),
+            finally: self.is_cleaning_up(),
             declined: None,
         }
     }
@@ -70,7 +71,13 @@ impl Machine {
             return Vec::new();
         }
         let mut leads = self.flow.leads(node, ask, purpose, self.is_alone());
-        let Some(parent) = parent else { return leads };
+        let waits = self.limits.ask.wait(ask.timeout, purpose == Purpose::Gate).is_some();
+        let unsaid = self.flow.silence_lead(node, ask, purpose);
+        let unsaid = unsaid.filter(|_| waits && !self.is_alone() && self.state.finally.is_none());
+        let Some(parent) = parent else {
+            leads.extend(unsaid);
+            return leads;
+        };
         let around = match parent.item {
             Some(_) => Some(Lead::left_out()),
             None => parent.declined.as_deref().cloned(),
@@ -90,7 +97,8 @@ impl Machine {
             let no = self.flow.decline_lead(node, purpose);
             parent.item.is_some() && !leads.is_empty() && no.ends == Some(EndStatus::Cancelled)
         });
-        leads.extend(silence.map(|lead| Lead { answer: SILENCE.to_owned(), ..lead.clone() }));
+        let silence = silence.map(|lead| Lead { answer: SILENCE.to_owned(), ..lead.clone() });
+        leads.extend(unsaid.filter(|lead| lead.ends != Some(EndStatus::Cancelled)).or(silence));
         leads
     }
 

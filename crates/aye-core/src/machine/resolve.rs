@@ -40,7 +40,7 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         // In `finally` a question that nobody answers leaves its step out.
-        let ends_run = self.state.finally.is_none() || question.purpose == Purpose::Recover;
+        let ends_run = !self.is_cleaning_up() || question.purpose == Purpose::Recover;
         if *resolution == Resolution::Expired(None) && ends_run && self.outlives_run(question) {
             return self.run_ended_first(question, world, events);
         }
@@ -51,6 +51,11 @@ impl Machine {
         let action = value.as_ref().map_or(ChoiceAction::Cancel, |value| question.action(value));
         let step = question.step.clone();
         let answer = value.as_ref().and_then(Value::as_str).map(str::to_owned);
+        // Silence takes the way of a no, unless a `timeout` transition says otherwise.
+        let late = question.purpose == Purpose::Ask
+            && self.node(&step).is_some_and(|(_, node)| node.times_out_unanswered());
+        let no = question.decline().filter(|_| !late && value.is_none());
+        let answer = answer.or_else(|| no.map(|offer| offer.value.clone()));
         match (question.purpose, action) {
             (Purpose::Recover, _) => {
                 let answer = match resolution {
@@ -96,7 +101,7 @@ impl Machine {
     fn why_unanswered(&self, question: &Question, world: &World) -> &'static str {
         let ends = [question.deadline, self.state.deadline_over(question)];
         let in_time = ends.into_iter().flatten().all(|ends| world.now < ends);
-        match self.state.finally.is_some() && in_time {
+        match self.is_cleaning_up() && in_time {
             true => "nobody could be asked",
             false => "nobody answered in time",
         }

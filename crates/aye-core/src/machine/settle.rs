@@ -18,7 +18,8 @@ impl Machine {
     pub(super) fn settled(&mut self, settled: Settled, world: &World, events: &mut Vec<Event>) {
         let Settled { step, outcome, answer, last, fix } = settled;
         let in_finally = self.state.finally.is_some();
-        if in_finally && outcome == StepOutcome::Cancelled {
+        // One that was in doubt when a run around this one was cancelled is over; `finally` is not.
+        if in_finally && outcome == StepOutcome::Cancelled && last {
             return self.end_finally(None, world, events);
         }
         let Some((id, node)) = self.node(&step) else {
@@ -33,15 +34,20 @@ impl Machine {
             );
         };
         let asks = self.asks_about(&node.step, &outcome);
-        let repaired = !in_finally
-            && (self.heal(&step, &outcome, world, events)
-                || self.apply_fix(&step, &outcome, fix, world, events));
+        // What is done about a failure may need a yes, and nobody is asked about one in `finally`.
+        let repaired = !in_finally && self.heal(&step, &outcome, world, events)
+            || !self.is_cleaning_up() && self.apply_fix(&step, &outcome, fix, world, events);
         if repaired || self.try_again(&step, &outcome, world, events) {
             return;
         }
         let route = match self.is_alone() {
             true => Route::alone(&outcome),
-            false => self.flow.route(id, &outcome, answer.as_deref()),
+            false => match (in_finally, &outcome) {
+                (true, StepOutcome::Cancelled) => {
+                    self.flow.route(id, &StepOutcome::Failure(None), None)
+                }
+                _ => self.flow.route(id, &outcome, answer.as_deref()),
+            },
         };
         // What is blocked waits for a person, whatever the skill would do.
         let blocked = asks && self.is_blocked(&step);
@@ -74,7 +80,7 @@ impl Machine {
     /// Whether someone is asked what to do about this end of a step, if
     /// nothing else is done about it.
     fn asks_about(&self, step: &Step, outcome: &StepOutcome) -> bool {
-        if self.state.winding_down.is_some() || self.state.finally.is_some() {
+        if self.state.winding_down.is_some() || self.is_cleaning_up() {
             return false;
         }
         let failed = matches!(outcome, StepOutcome::Failure(_) | StepOutcome::Timeout);

@@ -8,6 +8,7 @@ use crate::event::{
     WindDownReason, WindingDown,
 };
 use crate::flow::Target;
+use crate::journal::StepStatus;
 use crate::question::Question;
 use crate::text::World;
 
@@ -73,6 +74,31 @@ impl Machine {
         self.advance(world, events);
     }
 
+    /// Whether nobody knows what became of a step.
+    pub fn is_in_doubt(&self, step: &str) -> bool {
+        let status = self.state.steps.get(step).map(|record| record.status);
+        matches!(status, Some(StepStatus::Unknown | StepStatus::Interrupted))
+    }
+
+    /// Whoever cancels the run around this one knows that the step was cut off. The rest of
+    /// `finally` follows.
+    pub(super) fn settle_doubt(
+        &mut self,
+        question: &Question,
+        by: &str,
+        reason: Option<&str>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
+        let (id, applied) = (question.id.clone(), None);
+        let closed = EventKind::ConfirmationExpired { question: id, applied, withdrawn: true };
+        self.emit(closed, world, events);
+        let (step, execution) = (question.step.clone(), self.execution_of(question));
+        let failed = self.stopped_step(step, execution, by, reason);
+        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
+        self.advance(world, events);
+    }
+
     /// Ends a run that had been cancelled when its driver died, after the step
     /// that was lost with it.
     pub(super) fn cancel_lost(
@@ -125,7 +151,7 @@ impl Machine {
     }
 
     /// The end of a step that is nested or had not begun, whose run is cancelled
-    /// while no process drives it.
+    /// while no process drives it; or of one in doubt, if a run around it is cancelled.
     pub(super) fn stopped_step(
         &self,
         step: String,

@@ -129,3 +129,64 @@ fn answers_that_lead_nowhere_are_told() {
         ]
     );
 }
+
+/// Silence is a no: it takes the same way as the answer that declines.
+#[test]
+fn silence_leads_where_the_answer_that_declines_leads() {
+    let skill = || {
+        let ask = asking("pick", expiring(confirm("Go?"), 3, None));
+        states([
+            state(ask, &[("yes", "a"), ("no", "b")]),
+            state(command("a"), &[]),
+            state(command("b"), &[]),
+        ])
+    };
+    for silent in [true, false] {
+        let mut run = Run::start(skill());
+        match silent {
+            true => run.tick(3),
+            false => run.answer("no"),
+        }
+        assert_eq!(run.tail(1), ["b start"]);
+    }
+}
+
+/// A question that is a state of its own can time out, and its step cannot.
+#[test]
+fn a_timeout_transition_is_where_silence_leads_from_a_question() {
+    let to = [("canary", "a"), ("timeout", "late"), ("failure", "a")];
+    let rest = || [state(command("a"), &[]), state(command("late"), &[])];
+    let pick = |ask| {
+        let pick = state(asking("pick", expiring(ask, 3, None)), &to);
+        states([pick].into_iter().chain(rest()))
+    };
+    for ask in [choose("Where?", &["canary"]), confirm("Where?")] {
+        let mut run = Run::start(pick(ask));
+        let lead = run.question().lead(aye_core::question::SILENCE).map(ToString::to_string);
+        assert_eq!(lead.as_deref(), Some("late"));
+        run.tick(3);
+        assert_eq!(run.tail(1), ["late start"]);
+    }
+    // A declared default is what silence says.
+    let ask = expiring(confirm("Where?"), 3, Some("no"));
+    let skill = states([state(asking("pick", ask), &to)].into_iter().chain(rest()));
+    let mut run = Run::start(skill);
+    run.tick(3);
+    assert_eq!(run.tail(1), ["a start"]);
+    // At a gate, `timeout` is the end of the command.
+    let gate = gated(command("pick"), expiring(confirm("Run?"), 3, None));
+    let mut run = Run::start(states([state(gate, &to)].into_iter().chain(rest())));
+    run.tick(3);
+    assert_eq!(run.tail(1), ["a start"]);
+}
+
+/// Nobody can say no to it: what silence does is said.
+#[test]
+fn a_choice_without_a_no_says_what_silence_does() {
+    let run = Run::start(states([state(
+        asking("pick", expiring(choose("Where?", &["canary"]), 3, None)),
+        &[("canary", "pick")],
+    )]));
+    let lead = run.question().lead(aye_core::question::SILENCE).map(ToString::to_string);
+    assert_eq!(lead.as_deref(), Some("the run ends (cancelled)"));
+}

@@ -471,7 +471,7 @@ impl Run {
     }
 
     pub(crate) fn cancel(&mut self, by: &str) {
-        let request = Request::Cancel { by: by.to_owned(), reason: None };
+        let request = Request::Cancel { by: by.to_owned(), reason: None, now: false };
         self.send(Input::Request(request)).unwrap();
     }
 

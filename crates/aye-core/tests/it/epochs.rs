@@ -24,7 +24,11 @@ fn kinds(events: &[Event]) -> Vec<&str> {
 }
 
 fn cancel() -> Input {
-    Input::Request(Request::Cancel { by: "eve".to_owned(), reason: Some("wrong".to_owned()) })
+    Input::Request(Request::Cancel {
+        by: "eve".to_owned(),
+        reason: Some("wrong".to_owned()),
+        now: false,
+    })
 }
 
 fn done(epoch: u64) -> Input {

@@ -38,7 +38,8 @@ fn told(run: &Run) -> Vec<String> {
 }
 
 fn cancel(run: &mut Run) {
-    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None })).unwrap();
+    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None, now: false }))
+        .unwrap();
 }
 
 fn retry() -> Input {
@@ -119,6 +120,45 @@ fn it_runs_after_a_cancel_and_a_second_cancel_ends_it() {
     assert_eq!(run.machine.state().steps.get("tidy"), None);
     assert_eq!(ended(&run), Ended::Cancelled(CancelReason::Cancelled));
     assert_eq!(message(&run), "cancelled by eve; `finally`: step `tell`: cancelled by eve");
+}
+
+/// The run around it is cancelled. What has begun is finished; of a step in doubt the rest follows.
+#[test]
+fn a_cancel_of_the_run_around_it_does_not_end_it() {
+    let around = || Input::CancelledAround { by: "eve".to_owned(), reason: None };
+    let mut run = Run::start(skill());
+    (0..2).for_each(|_| run.exit(0));
+    run.send(around()).unwrap();
+    assert_eq!(run.tail(1), ["tell start"]);
+    (0..2).for_each(|_| run.exit(0));
+    assert_eq!(run.tail(1), ["completed"]);
+
+    // Before it, it is a cancel like any other.
+    let mut run = Run::start(skill());
+    run.send(around()).unwrap();
+    run.finish(End::Stopped, None);
+    assert_eq!(run.tail(2), ["finishing cancelled", "tell start"]);
+    run.send(around()).unwrap();
+    (0..2).for_each(|_| run.exit(0));
+    assert_eq!(message(&run), "cancelled by eve");
+
+    for interrupted in [true, false] {
+        let mut run = Run::start(skill());
+        (0..2).for_each(|_| run.exit(0));
+        match interrupted {
+            true => {
+                run.send(Input::Interrupt { signal: "SIGINT".to_owned() }).unwrap();
+                run.finish(End::Stopped, None);
+            }
+            false => run.crash(),
+        }
+        run.attach();
+        run.send(around()).unwrap();
+        assert_eq!(run.tail(3), ["withdrawn", "tell cancelled", "tidy start"]);
+        run.exit(0);
+        assert_eq!(ended(&run), Ended::Failed(FailReason::Finally));
+        assert_eq!(message(&run), "`finally`: step `tell`: cancelled by eve");
+    }
 }
 
 #[test]
@@ -247,15 +287,51 @@ fn an_unanswered_question_in_it_leaves_its_step_out() {
         end_it(&mut run);
         assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
     }
-    // One that waits for ever waits until the time for `finally` is up.
-    let finally = vec![gate("tell", confirm("tell?")), command("tidy")];
-    let mut run = Run::start(Skill { finally, ..steps([command("a")]) });
-    run.exit(0);
-    run.tick(29);
-    assert!(matches!(run.machine.state().phase, Phase::Asking { .. }));
-    run.tick(1);
-    assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
-    assert_eq!(ended(&run), Ended::Failed(FailReason::Finally));
+    // One that waits for ever leaves half of the time to what follows, and so does a default
+    // that proceeds and that nobody saw.
+    for ask in [confirm("tell?"), expiring(confirm("tell?"), 100, Some("yes"))] {
+        let finally = vec![gate("tell", ask), command("tidy")];
+        let mut run = Run::start(Skill { finally, ..steps([command("a")]) });
+        run.exit(0);
+        run.tick_unseen(14);
+        assert!(matches!(run.machine.state().phase, Phase::Asking { .. }));
+        run.tick_unseen(1);
+        assert_eq!(run.machine.state().steps["tell"].status, StepStatus::Skipped);
+        run.exit(0);
+        assert_eq!(ended(&run), Ended::Completed);
+    }
+}
+
+/// A run inside a step of it, for an item or another skill, belongs to it.
+#[test]
+fn nobody_is_asked_about_a_failure_inside_it() {
+    let attended = || aye_core::event::Driver { attended: true, ..driver("ann") };
+    let inside = |finally| aye_core::nested::Parent {
+        run: "abcdefgh12".to_owned().try_into().unwrap(),
+        step: "each".to_owned(),
+        execution: 1,
+        turn: None,
+        item: None,
+        form: None,
+        depth: 1,
+        bound: false,
+        finally,
+        declined: None,
+    };
+    for (finally, last) in [(true, "failed step_failed"), (false, "a ask recover")] {
+        let parent = Some(inside(finally));
+        let one = on_error(command("a"), OnError::Ask);
+        let mut run = Run::start_as(steps([one]), Start { driver: attended(), parent, ..start() });
+        run.exit(7);
+        assert_eq!(run.tail(1), [last]);
+    }
+
+    // And a question there that nobody can be asked leaves its step out.
+    let parent = Some(inside(true));
+    let skill = steps([gated(command("a"), confirm("a?")), command("b")]);
+    let mut run = Run::start_as(skill, Start { parent, ..start() });
+    run.send(Input::Leave { message: "nobody".to_owned() }).unwrap();
+    assert_eq!(run.machine.state().steps["a"].status, StepStatus::Skipped);
 }
 
 fn note_done() -> Step {

@@ -413,3 +413,20 @@ fn the_name_of_concurrency_is_known_before_the_first_step_and_no_secret() {
         parse("demo.yaml", "name: demo\nconcurrency: ' '\nsteps: [{ name: a, command: x }]\n");
     assert!(empty.diagnostics.iter().any(|found| found.message == "`concurrency` is empty"));
 }
+
+#[test]
+fn a_limit_that_cannot_be_kept_is_told() {
+    let unlimited = "name: x\nsteps: [{ name: a, command: 'true' }]\nfinally:\n  - { name: q, \
+                     shell: 'true', confirmation: { message: Clean?, timeout: 0 } }\n";
+    assert!(said(unlimited).iter().any(|it| it.contains("`timeout: 0` of step `q`")));
+    assert!(said(&unlimited.replace("timeout: 0", "timeout: 9s")).is_empty());
+    let never = |ask: &str| {
+        format!(
+            "name: x\nstates:\n  pick: {{ confirm: {{ message: Go?, {ask} }}, transitions: {{ \
+             success: a, timeout: a }} }}\n  a: {{ type: final }}\n"
+        )
+    };
+    let never_taken = |ask: &str| said(&never(ask)).iter().any(|it| it.contains("never taken"));
+    assert!(never_taken("timeout: 0") && never_taken("default: cancel"));
+    assert!(!never_taken("timeout: 3s"));
+}

@@ -142,6 +142,17 @@ impl Walk<'_> {
             Some(next) => walk.led_to(EndStatus::Completed, next),
             None => Verdict::Completed(None),
         };
+        // Nobody said anything to the question that the state is: its own way for that, or
+        // that of a no.
+        let visit = match (visit, &step.action) {
+            (Visit::Said(ChoiceAction::Cancel, None), Action::Ask(ask)) => {
+                if let Some(next) = &to.timeout {
+                    return self.led_to(EndStatus::Cancelled, next);
+                }
+                Visit::Said(ChoiceAction::Cancel, no_of(ask))
+            }
+            (visit, _) => visit,
+        };
         if let Visit::Said(action, Some(said)) = &visit
             && let Some(next) = to.answers.get(said)
         {
@@ -200,6 +211,9 @@ impl Walk<'_> {
         if let Some(gate) = &step.confirmation {
             match self.decide(gate, &name) {
                 (ChoiceAction::Proceed, _) => {}
+                (ChoiceAction::Cancel, None) => {
+                    return Visit::Said(ChoiceAction::Cancel, no_of(gate));
+                }
                 (action, said) => return Visit::Said(action, said),
             }
         }
@@ -267,6 +281,12 @@ impl Visit {
             other => other,
         }
     }
+}
+
+/// The answer that declines.
+fn no_of(ask: &aye_core::skill::Ask) -> Option<String> {
+    let no = ask.options.iter().find(|option| option.action == ChoiceAction::Cancel);
+    no.map(|no| no.value.clone())
 }
 
 fn catches(to: &Transitions, script: Script) -> bool {

@@ -253,6 +253,8 @@ fn drive(run: &mut Run, fate: &Fate) {
                 };
                 match (said, limit_ms, still_ms) {
                     (SILENCE | UNSEEN, None, _) => run.answer("yes"),
+                    // In `finally` it has one all the same.
+                    (SILENCE | UNSEEN, Some(limit), _) if *limit > 20_000 => run.answer("yes"),
                     (SILENCE, Some(_), _) => run.tick(20),
                     (UNSEEN, Some(_), None) => run.tick_unseen(20),
                     (UNSEEN, Some(limit), Some(still)) => {

@@ -275,6 +275,8 @@ pub(crate) enum Move {
         offset: u32,
     },
     Cancel,
+    /// The run around it is cancelled.
+    CancelledAround,
     /// Whether a prompter shows what is asked.
     Tick(bool),
     Shown(bool),
@@ -329,7 +331,10 @@ impl Move {
             Self::Hold { offset } => {
                 Input::Request(Request::Hold { question: question(*offset), by: "ann".to_owned() })
             }
-            Self::Cancel => Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None }),
+            Self::Cancel => {
+                Input::Request(Request::Cancel { by: "eve".to_owned(), reason: None, now: false })
+            }
+            Self::CancelledAround => Input::CancelledAround { by: "eve".to_owned(), reason: None },
             Self::Tick(shown) => Input::Tick { shown: *shown },
             Self::Shown(shown) => Input::Shown(*shown),
             Self::Interrupt => Input::Interrupt { signal: "SIGINT".to_owned() },
@@ -469,6 +474,7 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
         1 => offset().prop_map(|offset| Move::Hold { offset }),
         1 => offset().prop_map(|offset| Move::Advise { offset }),
         1 => Just(Move::Cancel),
+        1 => Just(Move::CancelledAround),
         3 => any::<bool>().prop_map(Move::Tick),
         2 => any::<bool>().prop_map(Move::Shown),
         2 => Just(Move::Interrupt),

@@ -163,7 +163,7 @@ fn cancelled() -> Run {
     ]);
     let mut run = Run::start_as(skill, run_number(3, start()));
     let reason = Some("wrong branch".to_owned());
-    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason })).unwrap();
+    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason, now: false })).unwrap();
     run.stopped();
     run.answer("skip");
     run

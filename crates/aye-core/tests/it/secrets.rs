@@ -108,7 +108,7 @@ fn errors_cancels_and_pauses_do_not_tell() {
     assert!(matches!(run.say(reasoned), Err(Refusal::NotOffered { .. })));
     run.send(Input::Leave { message: "hunter2 left".to_owned() }).unwrap();
     let reason = Some("hunter2 is known".to_owned());
-    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason })).unwrap();
+    run.send(Input::Request(Request::Cancel { by: "eve".to_owned(), reason, now: false })).unwrap();
     assert_eq!(run.tail(1), ["cancelled cancelled"]);
     silent(&run, "hunter2");
 }

@@ -162,7 +162,10 @@ impl Driver<'_> {
         self.restore_open_failure(id);
         let refusal = self.apply(id, input, None)?;
         Ok(match refusal {
-            None => ChildStart::Started(id),
+            None => {
+                self.settle_doubt(id)?;
+                ChildStart::Started(id)
+            }
             Some(refusal) => {
                 self.close(id);
                 ChildStart::Refused(refusal.to_string())

@@ -15,6 +15,7 @@ use aye_core::kept_output::KeptOutput;
 use aye_core::machine::Machine;
 use aye_core::question::Question;
 use aye_core::text::Scope;
+use jiff::Timestamp;
 
 use crate::compute::Block;
 use crate::tools::CommandTool;
@@ -38,6 +39,8 @@ pub(super) struct Lane {
     pub(super) work: Work,
     /// How often it was cancelled: twice means at once.
     pub(super) cancels: u32,
+    /// When it was cancelled in a way that ends a `finally` inside it too, if it has begun by then.
+    pub(super) cancel_now: Option<Timestamp>,
     /// Another run has its name; it is tried again when there is news.
     pub(super) name_refused: bool,
     /// Why nobody can be asked here.
@@ -58,6 +61,7 @@ impl Lane {
             path,
             work: Work::Nothing,
             cancels: 0,
+            cancel_now: None,
             name_refused: false,
             unasked: None,
             rests: false,

@@ -189,9 +189,15 @@ impl Driver<'_> {
         let (execution, lanes) = (*execution, inside.live().to_vec());
         let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
         let resting = lanes.iter().any(|lane| self.lane(*lane).rests);
+        // The clean-up of a cancelled run goes on when somebody has answered.
+        let cleans_up = lanes.iter().any(|lane| {
+            let machine = &self.lane(*lane).machine;
+            machine.state().finally.is_some() || machine.cancelled_by().is_some()
+        });
         lanes.iter().for_each(|lane| self.close(*lane));
         self.lane_mut(id).work = Work::Nothing;
-        if matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. }) {
+        let stops = matches!(self.lane(id).machine.next_effect(), Effect::Stop { .. });
+        if stops && !cleans_up {
             let end = End::Stopped;
             self.tell_end(id, Finished::bare(execution, end, None))?;
         } else {
@@ -237,17 +243,82 @@ impl Driver<'_> {
     /// Ends a nested step in order: its runs first.
     pub(super) fn stop_inside(&mut self, id: LaneId) -> Result<(), Error> {
         let cancel = self.lane(id).machine.cancelled_by();
+        let now = self.lane_mut(id).cancel_now.take();
         let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
         let (live, first) = (inside.live().to_vec(), inside.stop());
-        if let (true, Some((by, reason))) = (first, cancel) {
+        if let Some((by, reason)) = cancel.filter(|_| first || now.is_some()) {
             for lane in live {
                 if self.lanes.get(lane).is_some() {
-                    let request = Request::Cancel { by: by.clone(), reason: reason.clone() };
-                    self.apply(lane, Input::Request(request), None)?;
+                    self.cancel_inside(lane, (&by, reason.as_deref()), now)?;
                 }
             }
         }
         self.close_inside(id)
+    }
+
+    /// Cancels a run inside another that is cancelled. Its `finally` runs to its end, unless it
+    /// had begun when somebody said `now` or cancelled once more.
+    fn cancel_inside(
+        &mut self,
+        id: LaneId,
+        (by, reason): (&str, Option<&str>),
+        now: Option<Timestamp>,
+    ) -> Result<(), Error> {
+        let (by, reason) = (by.to_owned(), reason.map(str::to_owned));
+        // One that rests has something to do again.
+        if self.lane(id).machine.state().paused.is_some() && !self.stopping.is_told() {
+            self.attach_again(id)?;
+        }
+        // One that an earlier driver took says nothing of what was cut off since.
+        let here = self.is_cancelled_here(self.lane(id).parent.map(|(parent, _)| parent));
+        let state = self.lane(id).machine.state();
+        let continues = |sent| state.is_ending_since(sent);
+        if state.finally.is_some() && now.is_none_or(continues) {
+            if here {
+                self.apply(id, Input::CancelledAround { by, reason }, None)?;
+            }
+            return Ok(());
+        }
+        let lane = self.lane_mut(id);
+        lane.cancels += u32::from(here);
+        lane.cancel_now = now;
+        let request = Request::Cancel { by, reason, now: now.is_some() };
+        self.apply(id, Input::Request(request), None)?;
+        Ok(())
+    }
+
+    /// Settles a step in doubt in a run that was taken up, if a run around it is cancelled and
+    /// lets it finish: nobody is asked what whoever cancelled knows.
+    pub(super) fn settle_doubt(&mut self, id: LaneId) -> Result<(), Error> {
+        let Phase::Asking { question, .. } = &self.lane(id).machine.state().phase else {
+            return Ok(());
+        };
+        if !self.lane(id).machine.is_in_doubt(&question.step) {
+            return Ok(());
+        }
+        let mut around = self.lane(id).parent.map(|(parent, _)| parent);
+        // What the run next to it cancels is told so when all of it is taken up.
+        let told = |lane: LaneId| self.lane(lane).machine.cancelled_by();
+        if around.is_some_and(|lane| told(lane).is_some()) {
+            return Ok(());
+        }
+        let parent = |lane: LaneId| self.lane(lane).parent.map(|(parent, _)| parent);
+        while let Some(lane) = around.filter(|lane| told(*lane).is_none()) {
+            around = parent(lane);
+        }
+        let cancel = around.filter(|lane| self.is_cancelled_here(Some(*lane))).and_then(told);
+        let Some((by, reason)) = cancel else { return Ok(()) };
+        let input = match self.lane(id).machine.state().finally.is_some() {
+            true => Input::CancelledAround { by, reason },
+            false => Input::Request(Request::Cancel { by, reason, now: false }),
+        };
+        self.apply(id, input, None)?;
+        Ok(())
+    }
+
+    /// Whether this driver read that a run is cancelled, or the run around it.
+    fn is_cancelled_here(&self, id: Option<LaneId>) -> bool {
+        id.is_some_and(|id| self.lane(id).cancels > 0)
     }
 
     /// Ends a step that this driver has not begun. If the run is cancelled, the

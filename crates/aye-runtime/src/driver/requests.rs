@@ -40,13 +40,17 @@ impl Driver<'_> {
                     continue;
                 }
             };
-            if let Request::Cancel { .. } = request {
-                if self.lane(id).machine.state().is_ending_since(pending.at) {
+            if let Request::Cancel { now, .. } = request {
+                let state = self.lane(id).machine.state();
+                if state.is_ending_since(pending.at) {
                     let taken = [(pending.id, Verdict::Accepted)];
                     self.parts.store.append(&self.parts.lease, &[], &taken)?;
                     continue;
                 }
-                self.lane_mut(id).cancels += 1;
+                let now = now || state.ends_on_cancel();
+                let lane = self.lane_mut(id);
+                lane.cancels += 1;
+                lane.cancel_now = now.then_some(pending.at);
             }
             self.apply(id, Input::Request(request), Some(pending.id))?;
             self.wake_up(id)?;
@@ -71,11 +75,19 @@ impl Driver<'_> {
         let lane = self.lane(id);
         let answered = matches!(lane.machine.state().phase, Phase::Transition(_));
         if lane.unasked.is_some() && answered && !self.stopping.is_told() && id != ROOT {
-            self.lane_mut(id).unasked = None;
-            let driver = self.lane(ROOT).machine.state().driver.clone();
-            let epoch = self.epoch();
-            self.apply(id, Input::Attach(Attach { driver, epoch }), None)?;
+            self.attach_again(id)?;
         }
+        Ok(())
+    }
+
+    /// Takes up a run inside the run that had come to rest.
+    pub(super) fn attach_again(&mut self, id: LaneId) -> Result<(), Error> {
+        let lane = self.lane_mut(id);
+        lane.unasked = None;
+        lane.rests = false;
+        let driver = self.lane(ROOT).machine.state().driver.clone();
+        let epoch = self.epoch();
+        self.apply(id, Input::Attach(Attach { driver, epoch }), None)?;
         Ok(())
     }
 

@@ -128,7 +128,7 @@ impl Driver<'_> {
     }
 
     fn end_form(&mut self, lane: LaneId, why: String) -> Result<(), Error> {
-        let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(why) };
+        let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(why), now: true };
         self.apply(lane, Input::Request(cancel), None)?;
         Ok(())
     }
@@ -185,7 +185,8 @@ pub fn close_form(
     let mut machine = Machine::restore(flow, Limits::default(), secrets, &events, Some(*outer))
         .map_err(|error| Error::Journal { run: run.to_string(), error })?;
     if !matches!(machine.state().phase, Phase::Ended(_)) {
-        let cancel = Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()) };
+        let cancel =
+            Request::Cancel { by: AYE.to_owned(), reason: Some(GONE.to_owned()), now: true };
         commit::handle(store, lease, &mut machine, Input::Request(cancel), world)?;
     }
     Ok(true)

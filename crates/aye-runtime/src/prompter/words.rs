@@ -1,7 +1,7 @@
 //! What every prompter says in the same words.
 
 use aye_core::journal::State;
-use aye_core::question::Question;
+use aye_core::question::{Question, SILENCE};
 use aye_core::skill::AskKind;
 
 use crate::fmt::escape_control;
@@ -24,7 +24,11 @@ pub fn expiry_words(asked: &AskedQuestion<'_>) -> String {
         (Some(default), AskKind::Input) => format!("then `{}`", escape_control(default)),
         (Some(default), _) => format!("then {}", label(question, default)),
         (None, _) if asked.run.is_none() => "then no answer".to_owned(),
-        (None, _) => "then no".to_owned(),
+        (None, _) => match (question.lead(SILENCE), question.decline()) {
+            (Some(lead), _) => format!("then {}", escape_control(&lead.to_string())),
+            (None, Some(no)) => format!("then {}", label(question, &no.value)),
+            (None, None) => "then no".to_owned(),
+        },
     }
 }
 

@@ -87,8 +87,9 @@ impl LoadedRun {
         Ok(Self { row: row.clone(), flow: Arc::new(flow), state, text, events })
     }
 
-    /// Whether something has to be done when the run is cancelled where it is.
-    pub fn cleans_up(&self) -> bool {
+    /// Whether something has to be done when the run is cancelled where it is; `now` ends a
+    /// `finally` that has begun.
+    pub fn cleans_up(&self, now: bool) -> bool {
         let node = self.row.step.as_ref().and_then(|step| self.flow.find(step));
         let only = matches!(self.state.started.range, Some(Range::Only(_)));
         // An item has no `finally`: that of its skill is run by the run around it.
@@ -101,6 +102,8 @@ impl LoadedRun {
         let began = !self.state.is_before_step();
         began && node.is_some_and(|node| self.flow.nodes[node].routes.cancelled.is_some())
             || finally && !only && !is_item
+            // The run around it is cancelled; its own `finally` is not.
+            || !now && self.state.finally.is_some() && self.state.started.parent.is_some()
     }
 
     /// The machine, where the journal leaves it.

@@ -60,7 +60,7 @@ impl Runtime {
         self.complete_inputs(&skill.flow, request.given).map_err(Error::Inputs)?;
         let name = match request.name {
             Some(name) => checked(name)?,
-            None => skill.flow.skill.name.value.replace(|c: char| !is_plain(c), "-"),
+            None => checked(skill.flow.skill.name.value.replace(|c: char| !is_plain(c), "-"))?,
         };
         let registry = Registry::of(&self.home);
         let with = match request.with {
@@ -228,13 +228,25 @@ fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')
 }
 
+/// The longest name of a schedule: units and files have up to 255 letters, more words in them.
+const LONGEST_NAME: usize = 100;
+
 /// A name that can be that of a unit and of a file.
 fn checked(name: String) -> Result<String, Error> {
-    if !name.is_empty() && name.chars().all(is_plain) {
-        return Ok(name);
+    let shown: String = escape_control_line(&name).chars().take(40).collect();
+    let message = format!("`{shown}` cannot be the name of a schedule");
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return Err(Error::usage(message, "use letters, digits, `-` and `_`"));
     }
-    let message = format!("`{}` cannot be the name of a schedule", escape_control_line(&name));
-    Err(Error::usage(message, "use letters, digits, `-` and `_`"))
+    // Programs would read it as an option.
+    if name.starts_with('-') {
+        return Err(Error::usage(message, "begin it with a letter, a digit or `_`"));
+    }
+    if name.len() > LONGEST_NAME {
+        let message = format!("the name `{shown}…` has {} letters", name.len());
+        return Err(Error::usage(message, format!("use at most {LONGEST_NAME}: `--name NAME`")));
+    }
+    Ok(name)
 }
 
 fn text_of(path: &Path) -> Result<&str, Error> {

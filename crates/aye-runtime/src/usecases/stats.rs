@@ -1,6 +1,8 @@
 //! How a skill did over its last runs: durations, failures, waiting times.
 
-use aye_core::event::{Answered, Event, EventKind, ProcessRecord};
+use std::collections::HashSet;
+
+use aye_core::event::{Answered, BadOutcome, Event, EventKind, ProcessRecord};
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::Channel;
 use aye_core::step_kind::StepKind;
@@ -140,6 +142,9 @@ impl Runtime {
 
     /// Figures of the last runs of a skill.
     pub fn stats(&self, request: &StatsRequest) -> Result<SkillStats, Error> {
+        if request.last == 0 {
+            return Err(Error::usage("no run is among the last 0", "use `--last 1` or more"));
+        }
         let journal = self.journal()?;
         let mut rows: Vec<RunRow> = Vec::new();
         let mut before = None;
@@ -202,6 +207,8 @@ impl Collected {
         let (mut queued, mut queued_since) = (0, None);
         // A question has figures of its own.
         let mut asking: Vec<&str> = Vec::new();
+        // What was interrupted and then cancelled has two ends, and ran once.
+        let mut seen: HashSet<(&str, u32)> = HashSet::new();
         for event in events {
             let own = event.run == row.id;
             match &event.kind {
@@ -222,15 +229,20 @@ impl Collected {
                     queued += queued_since.take().map_or(0, |since| ms_between(since, event.at));
                 }
                 EventKind::StepCompleted(done) if own && !asking.contains(&done.step.as_str()) => {
-                    self.step(&done.step, false, took(done.process.as_ref(), done.duration_ms));
+                    let first = done.execution == 0 || seen.insert((&done.step, done.execution));
+                    let took = took(done.process.as_ref(), done.duration_ms);
+                    self.step(&done.step, first, false, took);
                 }
                 EventKind::StepFailed(failed) if own => {
                     failed_step = Some(failed.step.clone());
-                    self.step(
-                        &failed.step,
-                        true,
-                        took(failed.process.as_ref(), failed.duration_ms),
-                    );
+                    let bad = matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout);
+                    let first = match failed.execution {
+                        0 => bad,
+                        execution => seen.insert((&failed.step, execution)),
+                    };
+                    // How long it ran until somebody stopped it says nothing about the step.
+                    let took = took(failed.process.as_ref(), failed.duration_ms).filter(|_| bad);
+                    self.step(&failed.step, first, bad, took);
                 }
                 EventKind::ConfirmationRequired(question) => {
                     open.insert(&question.id, (&question.step, event.at));
@@ -265,9 +277,9 @@ impl Collected {
         });
     }
 
-    fn step(&mut self, step: &str, failed: bool, took: Option<u64>) {
+    fn step(&mut self, step: &str, first: bool, failed: bool, took: Option<u64>) {
         let values = self.steps.entry(step.to_owned()).or_default();
-        values.count += 1;
+        values.count += usize::from(first);
         values.failed += usize::from(failed);
         values.durations.extend(took);
     }

@@ -92,17 +92,18 @@ impl Runtime {
             });
         }
         let mut store = self.store()?;
-        let request = Request::Cancel { by, reason };
+        let request = Request::Cancel { by, reason, now };
         let outer = store.outermost(&row.id)?.unwrap_or_else(|| row.clone());
         let undriven = store.holder(&outer.id)?.is_none();
         let row = if undriven { outer } else { row.clone() };
         let loaded = LoadedRun::read(&*store, &row, self);
-        if !now && loaded.is_ok_and(|run| run.state.is_only_finishing()) {
+        if !now && loaded.as_ref().is_ok_and(|run| run.state.is_only_finishing()) {
             return Err(only_finishing(&row.id));
         }
+        let now = now || loaded.is_ok_and(|run| run.state.ends_on_cancel());
         let cleans_up = match undriven {
-            true => self.cleans_up(&*store, &row)?,
-            false => self.cleans_up(&*store, &row).unwrap_or_default(),
+            true => self.cleans_up(&*store, &row, now)?,
+            false => self.cleans_up(&*store, &row, now).unwrap_or_default(),
         };
         if undriven && cleans_up {
             // Its clean-up would be started.
@@ -117,12 +118,13 @@ impl Runtime {
 
     /// Whether something has to be done when a run is cancelled where it is, in
     /// it or in the runs inside it. What a server asks is a run without a skill.
-    fn cleans_up(&self, store: &dyn Store, row: &RunRow) -> Result<bool, Error> {
-        if LoadedRun::read(store, row, self)?.cleans_up() {
+    fn cleans_up(&self, store: &dyn Store, row: &RunRow, now: bool) -> Result<bool, Error> {
+        if LoadedRun::read(store, row, self)?.cleans_up(now) {
             return Ok(true);
         }
         for inside in store.runs_inside(&row.id)? {
-            if !inside.status.is_ended() && self.cleans_up(store, &inside).unwrap_or_default() {
+            let open = !inside.status.is_ended();
+            if open && self.cleans_up(store, &inside, now).unwrap_or_default() {
                 return Ok(true);
             }
         }

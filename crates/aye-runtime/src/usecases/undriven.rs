@@ -242,13 +242,14 @@ mod tests {
             form: None,
             depth: 1,
             bound: false,
+            finally: false,
             declined: None,
         };
         start(&runtime, &mut store, "abcdefgh12_1", Some(parent));
         let inside = "abcdefgh12_1".to_owned().try_into().expect("an id");
         let row = store.run(&inside).expect("it reads").expect("a run");
         settle_requests(&runtime, &mut store, &row).expect("nothing is left to do");
-        let cancel = Request::Cancel { by: "ada".to_owned(), reason: None };
+        let cancel = Request::Cancel { by: "ada".to_owned(), reason: None, now: false };
         store.send(&inside, &cancel, "ada", runtime.now()).expect("it is sent");
         settle_requests(&runtime, &mut store, &row).expect_err("it cannot be told");
     }

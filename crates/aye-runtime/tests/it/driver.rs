@@ -241,7 +241,7 @@ steps:
         // Another process drives it now: nothing that this driver appends counts.
         stage.store.expire(&stage.run);
         let _other = stage.store.clone().acquire(&stage.run, &stage.holder()).unwrap();
-        stage.send(&Request::Cancel { by: "bea".to_owned(), reason: None });
+        stage.send(&Request::Cancel { by: "bea".to_owned(), reason: None, now: false });
         let error = driver.join().unwrap();
         assert!(!Path::new("/proc").join(pid).exists(), "it still runs");
         error

@@ -34,7 +34,9 @@ pub fn lead_words(question: &Question, paint: Paint) -> Vec<String> {
         _ => format!("{} {arrow} {place}", answers.join(", ")),
     };
     let mut words: Vec<String> = places.into_iter().map(said).collect();
-    if let Some(lead) = question.lead(SILENCE) {
+    // Where nobody can say no, what silence does stands beside the time.
+    let says_no = question.decline().is_some();
+    if let Some(lead) = question.lead(SILENCE).filter(|_| says_no) {
         words.push(format!("{SILENCE} {arrow} {}", escape_control_line(&lead.to_string())));
     }
     words

@@ -84,6 +84,7 @@ mod tests {
             form: None,
             depth: 1,
             bound: false,
+            finally: false,
             declined: None,
         }
     }

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::cli::harness::Place;
 
+mod inside;
+
 const STEPS: usize = 50;
 
 /// A run that takes longer than this will not end at all.
@@ -99,7 +101,16 @@ fn answer(place: &Place, question: &serde_json::Value) {
         Some(number) => number.to_owned(),
         None => question["run"].as_str().unwrap().rsplit('_').next().unwrap().to_owned(),
     };
-    let done = place.read("lines.txt").lines().any(|line| line == step);
+    // A skill inside says for which item it is.
+    let run = question["run"].as_str().unwrap();
+    let of_item = match run.contains('_') && question["step"].as_str().unwrap().starts_with('s') {
+        true => {
+            let shown = place.aye(&["show", run, "--json"]).ok().json();
+            format!("{}.{step}", shown["inputs"]["n"].as_str().unwrap_or_default())
+        }
+        false => step,
+    };
+    let done = place.read("lines.txt").lines().any(|line| line == of_item);
     let choice = if done { "done" } else { "retry" };
     place.aye(&["answer", question["question"].as_str().unwrap(), choice]).ok();
 }
@@ -141,30 +152,32 @@ fn killed_to_the_end(place: &Place, dice: &mut Dice) -> usize {
 /// The same for a run that ends like this.
 fn killed_until(place: &Place, dice: &mut Dice, end: &str) -> usize {
     let resume = |run: &str| place.start(&["resume", run, "-q", "--no-input"]);
-    killed_with(place, dice, end, &resume)
+    killed_with(place, dice, &[end], &resume)
 }
 
-/// The same, with another way to take the run up.
+/// The same, with another way to take the run up, for one that ends in one of these ways.
 fn killed_with(
     place: &Place,
     dice: &mut Dice,
-    end: &str,
+    ends: &[&str],
     take_up: &dyn Fn(&str) -> Child,
 ) -> usize {
-    let mut kills = 0;
+    let mut kills: u64 = 0;
     let mut run: Option<String> = None;
     // How long the program takes to start; a busy machine is no reason to
     // never get anywhere.
     let mut start = Duration::ZERO;
     let give_up = Instant::now() + PATIENCE;
     loop {
-        assert!(Instant::now() < give_up, "the run {run:?} does not come to an end");
+        let shown = || place.aye(&["show", "last"]).all();
+        assert!(Instant::now() < give_up, "the run does not come to an end: {}", shown());
         let child = match &run {
             None => place.start(&["run", "lines.yaml", "-q"]),
             Some(run) => take_up(run),
         };
-        // Long enough to get some steps further, short enough to hit the start too.
-        let longest = u64::try_from(start.as_micros() * 2).unwrap() + 60_000;
+        // Long enough to get some steps further, short enough to hit the start too. Longer each
+        // time: on a busy machine it gets somewhere too.
+        let longest = u64::try_from(start.as_micros() * 2).unwrap() + 60_000 + 5_000 * kills;
         let until = Instant::now() + Duration::from_micros(dice.below(longest));
         let mut child = child;
         let ended = loop {
@@ -188,7 +201,7 @@ fn killed_with(
         let stands = status(place);
         start = before.elapsed();
         match stands.as_str() {
-            stands if stands == end => return kills,
+            stands if ends.contains(&stands) => return usize::try_from(kills).unwrap(),
             "running" | "queued" | "paused" | "waiting" | "cut-off" => {
                 answer_as_seen(place);
             }
@@ -365,7 +378,7 @@ fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
                 false => place.start(&["resume", run, "-q", "--no-input"]),
             }
         };
-        kills[round % ENDINGS.len()] += killed_with(&place, &mut dice, end, &take_up);
+        kills[round % ENDINGS.len()] += killed_with(&place, &mut dice, &[end], &take_up);
         let expected: String = (0..2 * BODY).map(|step| format!("{step}\n")).collect();
         assert_eq!(place.read("lines.txt"), expected, "{end}");
         let events = events("last");
@@ -382,6 +395,11 @@ fn finally_is_neither_lost_nor_doubled_when_aye_is_killed_at_any_moment() {
 /// cancelled if there is time. A step that finds another run at work says so.
 #[test]
 fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
+    killed_while_they_want_a_name(None);
+}
+
+/// The same; around each there is a run, if this is its step.
+fn killed_while_they_want_a_name(around: Option<&str>) {
     const BODY: usize = 4;
     const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
     let mut text =
@@ -408,13 +426,21 @@ fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
     let (mut dice, mut kills, mut rounds) = (Dice(5), [0; ENDS.len()], 0);
     while !killed_enough(&kills, 40, rounds) {
         let place = Place::new();
-        place.write("lines.yaml", &text);
+        match around {
+            None => drop(place.write("lines.yaml", &text)),
+            Some(step) => {
+                place.write("inner.yaml", &text.replace("name: lines", "name: inner"));
+                let inputs = "inputs: [{ name: who, type: string }]";
+                let step = format!("steps:\n  - {{ name: call, {step} }}\n");
+                place.write("lines.yaml", &format!("name: lines\n{inputs}\n{step}"));
+            }
+        }
         place.write("lines.txt", "");
         let (killed, ends) = several_killed_to_the_end(&place, &mut dice);
         rounds += 1;
         assert_eq!((ends[0].as_str(), ends[1].as_str()), ("completed", "failed"));
         assert!(!place.work().join("twice").exists(), "two runs had the name");
-        one_at_a_time(&place);
+        one_at_a_time(&place, around.is_some());
         let lines = place.read("lines.txt");
         for (run, end) in ends.iter().enumerate() {
             let of_run = lines.lines().filter(|line| line.starts_with(&format!("r{run}.")));
@@ -435,13 +461,20 @@ fn a_name_is_never_held_twice_nor_stuck_when_aye_is_killed_at_any_moment() {
 }
 
 /// The journal says the same: a name is taken when nobody has it, and by who has
-/// it until that run ends. A run that ends while it waits has none.
-fn one_at_a_time(place: &Place) {
+/// it until that run ends. A run that ends while it waits has none. Runs around them want none.
+fn one_at_a_time(place: &Place, inside: bool) {
     let db = place.journal_db();
     let mut query = db.prepare("SELECT run, type FROM events ORDER BY id").unwrap();
     let events = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let mut holder: Option<String> = None;
+    let wanting: Vec<String> = db
+        .prepare("SELECT DISTINCT run FROM events WHERE type LIKE 'concurrency_%'")
+        .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
+        .unwrap();
     for (run, kind) in events.map(|event: rusqlite::Result<(String, String)>| event.unwrap()) {
+        if inside && !wanting.contains(&run) {
+            continue;
+        }
         match kind.as_str() {
             "concurrency_acquired" => assert_eq!(holder.replace(run), None, "it was not free"),
             "step_started" => assert_eq!(holder.as_ref(), Some(&run), "without the name"),
@@ -451,6 +484,12 @@ fn one_at_a_time(place: &Place) {
         }
     }
     assert_eq!(holder, None, "nobody has it in the end");
+}
+
+/// Whether a run is being cancelled: it, or its clean-up, has heard of it.
+fn is_cancelled(event: &serde_json::Value) -> bool {
+    let stopping = event["type"] == "skill_stopping" && event["why"] == "cancelled";
+    stopping || event["type"] == "skill_finishing"
 }
 
 /// Drives three runs at once, kills one of their processes at random moments
@@ -471,8 +510,7 @@ fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> ([usize; 3], [St
         // One that is being cancelled already is not cancelled again.
         Some((run, _)) if who == "r2" && dice.below(2) == 0 => {
             let shown = place.aye(&["show", &run, "--json"]).ok().json();
-            let is = |event: &serde_json::Value| event["type"] == "skill_finishing";
-            match shown["events"].as_array().unwrap().iter().any(is) {
+            match shown["events"].as_array().unwrap().iter().any(is_cancelled) {
                 true => place.start(&["resume", &run, "-q", "--no-input"]),
                 false => place.start(&["cancel", &run, "-q"]),
             }

@@ -63,7 +63,7 @@ fn another_process_answers_within_milliseconds() -> Outcome {
     let mut child = Role::new("answer", home.path()).start()?;
     assert_eq!(child.hear()?.as_deref(), Some("ready"));
     let mut listener = store.listen()?;
-    let request = Request::Cancel { by: "ada".into(), reason: None };
+    let request = Request::Cancel { by: "ada".into(), reason: None, now: false };
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let begun = Instant::now();

@@ -7,7 +7,7 @@ use super::Outcome;
 use super::sample::{Tale, answer, id, moment, open, source};
 
 fn cancel() -> Request {
-    Request::Cancel { by: "bob".into(), reason: None }
+    Request::Cancel { by: "bob".into(), reason: None, now: false }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn old_finished_runs_go_with_all_they_had() -> Outcome {
     let logs = store.create_logs(&id("failed0001"))?;
     std::fs::create_dir(logs.join("build"))?;
     std::fs::write(logs.join("build/stdout"), [b'x'; 1000])?;
-    let request = Request::Cancel { by: "ada".into(), reason: None };
+    let request = Request::Cancel { by: "ada".into(), reason: None, now: false };
     let sent = store.send(&id("failed0001"), &request, "cli", moment(9))?;
     assert!(matches!(store.verdict(sent)?, Some(Verdict::Ended)));
 

@@ -107,6 +107,7 @@ impl Tale {
             form: None,
             depth: 1,
             bound: false,
+            finally: false,
             declined: None,
         }))
     }

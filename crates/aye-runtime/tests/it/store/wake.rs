@@ -63,7 +63,7 @@ fn a_driver_hears_letters_and_not_its_own_steps() -> Outcome {
     let mut of_another = driver.listen_for_requests(&RunId::new("zbcdefgh12")?)?;
     driver.append(&[tale.step("a")], &[])?;
     assert!(!listener.wait(SHORT)?, "an append is not a request");
-    let cancel = Request::Cancel { by: "bob".into(), reason: None };
+    let cancel = Request::Cancel { by: "bob".into(), reason: None, now: false };
     other.send(&tale.run, &cancel, "cli", moment(10))?;
     assert!(listener.wait(LONG)?);
     assert!(!of_another.wait(SHORT)?, "a request wakes the driver of its run");

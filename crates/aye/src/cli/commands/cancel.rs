@@ -20,7 +20,7 @@ pub struct CancelArgs {
     /// Why; recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// End a run of which only `finally` is left, without the rest of its steps
+    /// End a `finally` that has begun, also in runs inside, without the rest of its steps
     #[arg(long)]
     pub now: bool,
 }

@@ -1,6 +1,8 @@
 //! `finally`, as people see it.
 
-use super::harness::{Place, until};
+use rustix::process::Signal;
+
+use super::harness::{Place, signal, until};
 
 /// A skill whose step `work` does this, and whose `finally` writes how it ended.
 fn skill(work: &str) -> String {
@@ -215,6 +217,99 @@ fn the_one_of_a_sub_skill_runs_when_the_run_around_it_is_cancelled() {
     assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n");
     let shown = place.aye(&["show", &run]).ok();
     assert!(!shown.stdout.contains("paused"), "{}", shown.all());
+}
+
+/// A run around one whose `finally` waits for the file `go`: by a step, and as an item.
+fn around(step: &str) -> Place {
+    let place = Place::new();
+    place.write(
+        "inner.yaml",
+        "name: inner
+steps:
+  - { name: work, shell: 'true' }
+finally:
+  - name: unlock
+    shell: touch tidying; until [ -e go ]; do sleep 0.01; done; echo unlocked >> ended.txt
+  - { name: tell, shell: echo told >> ended.txt }
+",
+    );
+    place.write("outer.yaml", &format!("name: outer\nsteps:\n  - {{ name: call, {step} }}\n"));
+    place
+}
+
+const AROUND: [&str; 2] = ["skill: inner.yaml", "foreach: [1], skill: inner.yaml"];
+
+/// Whoever cancels a run does not know that a run inside it cleans up already.
+#[test]
+fn a_cancel_of_the_run_around_it_lets_it_finish_and_a_second_ends_it() {
+    for step in AROUND {
+        for ending in [None, Some(&["cancel", "last"][..]), Some(&["cancel", "last", "--now"])] {
+            let place = around(step);
+            place.aye(&["run", "outer.yaml", "--detach"]).ok();
+            until("it cleans up", || place.work().join("tidying").exists());
+            let cancel = place.start(&["cancel", "last"]);
+            let events =
+                || place.aye(&["show", "last", "--json"]).ok().json()["events"].to_string();
+            until("it is taken", || events().contains("skill_stopping"));
+            match ending {
+                None => drop(place.write("go", "")),
+                Some(again) => drop(place.aye(again).ok()),
+            }
+            assert_eq!(place.finish(cancel).code, 0);
+            until("it is over", || place.status() == "cancelled");
+            let ended = std::fs::read_to_string(place.work().join("ended.txt"));
+            let expected = ending.is_none().then_some("unlocked\ntold\n");
+            assert_eq!(ended.ok().as_deref(), expected, "{step} {ending:?}");
+        }
+        // At once, too.
+        let place = around(step);
+        place.aye(&["run", "outer.yaml", "--detach"]).ok();
+        until("it cleans up", || place.work().join("tidying").exists());
+        place.aye(&["cancel", "last", "--now"]).ok();
+        until("it is over", || place.status() == "cancelled");
+        assert!(!place.work().join("ended.txt").exists());
+    }
+}
+
+/// What was interrupted in it is over when the run around it is cancelled; the rest is done.
+#[test]
+fn the_rest_of_it_runs_when_the_run_around_it_is_cancelled_after_an_interrupt() {
+    let inside = "foreach: [1, 2], shell: 'touch tidying; until [ -e go ]; do sleep 0.01; done'";
+    for (step, nested) in [(AROUND[0], false), (AROUND[1], false), (AROUND[0], true)] {
+        let place = around(step);
+        if nested {
+            let text = place.read("inner.yaml");
+            let (head, _) = text.split_once("  - name: unlock").unwrap();
+            let tell = "  - { name: tell, shell: echo told >> ended.txt }\n";
+            let each = format!("  - {{ name: each, {inside} }}\n");
+            place.write("inner.yaml", &format!("{head}{each}{tell}"));
+        }
+        let child = place.start_until(&["run", "outer.yaml"], "tidying");
+        signal(&child, Signal::INT);
+        assert_eq!(place.finish(child).code, 130);
+        let cancelled = place.aye(&["cancel", "last"]).ok();
+        assert_eq!(place.status(), "cancelled", "{}", cancelled.all());
+        assert_eq!(place.read("ended.txt"), "told\n", "{step} {}", cancelled.all());
+        assert_eq!(place.aye(&["inbox", "--json"]).ok().json().as_array().map(Vec::len), Some(0));
+        place.aye(&["audit"]).ok();
+    }
+}
+
+#[test]
+fn a_retry_names_the_skill_and_the_run() {
+    let place = Place::new();
+    place.write("skill.yaml", &skill("shell: exit 1"));
+    for retry in [&["run", "skill.yaml"][..], &["retry", "last"], &["retry", "last", "--plain"]] {
+        let ran = place.aye(retry);
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(!ran.all().contains("resumed after"), "{}", ran.all());
+        assert_eq!(
+            ran.all().contains("demo  run RUN, resumed by"),
+            retry[0] == "retry",
+            "{}",
+            ran.all()
+        );
+    }
 }
 
 #[test]

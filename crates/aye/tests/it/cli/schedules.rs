@@ -214,6 +214,19 @@ fn what_cannot_work_without_anybody_is_refused() {
     assert!(!place.path().join(".config/systemd").exists());
 }
 
+/// A program would read it as an option; units and files have names of limited length.
+#[test]
+fn a_name_that_no_unit_can_have_is_refused() {
+    let place = place();
+    for (name, why) in [("-x", "begin it with a letter"), (&*"n".repeat(300), "at most 100")] {
+        let name = format!("--name={name}");
+        let ran = add(&place, &["--at", "daily", "-i", "who=a", &name]);
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.stderr.contains(why) && ran.stderr.len() < 300, "{}", ran.all());
+    }
+    assert!(list(&place).is_empty());
+}
+
 #[test]
 fn a_project_that_nobody_trusts_is_not_scheduled_and_not_run() {
     let place = Place::new();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::harness::{Place, until};
+use super::harness::{Place, signal, until};
 
 const SKILL: &str = "\
 name: s
@@ -32,6 +32,33 @@ fn place() -> Place {
         }
     }
     place
+}
+
+/// It was stopped, and then cancelled: that is one execution, and no failure.
+#[test]
+fn an_interrupted_step_ran_once_and_did_not_fail() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s
+steps:
+  - { name: work, shell: touch began; sleep 100 }
+finally:
+  - { name: tidy, shell: 'true' }
+",
+    );
+    let child = place.start_until(&["run", "s.yaml"], "began");
+    signal(&child, rustix::process::Signal::INT);
+    assert_eq!(place.finish(child).code, 130);
+    place.aye(&["cancel", "last"]).ok();
+    let stats = place.aye(&["stats", "s", "--json"]).ok().json();
+    let work = &stats["steps"][0];
+    assert_eq!(
+        (&work["step"], &work["count"], &work["failed"]),
+        (&json!("work"), &json!(1), &json!(0))
+    );
+    let none = place.aye(&["stats", "s", "--last", "0"]);
+    assert_eq!(none.code, 2, "{}", none.all());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::super::sample::{Tale, id, moment};
 use super::{Kept, Place, begun, ensure};
 
 fn cancel() -> Request {
-    Request::Cancel { by: "bob".into(), reason: None }
+    Request::Cancel { by: "bob".into(), reason: None, now: false }
 }
 
 pub(super) fn verdict(place: &dyn Place) -> Kept {

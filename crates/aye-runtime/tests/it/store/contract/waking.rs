@@ -28,7 +28,7 @@ pub(super) fn request_wakes(place: &dyn Place) -> Kept {
     let (mut driver, mut other) = (place.open(), place.open());
     let (tale, _lease) = begun(&mut *driver, "abcdefgh12")?;
     let (mut requests, mut all) = (driver.listen_for_requests(&tale.run)?, other.listen()?);
-    let cancel = Request::Cancel { by: "bob".into(), reason: None };
+    let cancel = Request::Cancel { by: "bob".into(), reason: None, now: false };
     other.send(&tale.run, &cancel, "cli", moment(1))?;
     ensure!(requests.wait(LONG)?, "the driver does not hear the request");
     ensure!(all.wait(LONG)?, "others do not hear the request");
