@@ -32,7 +32,7 @@ use crate::screen::{Painted, Screen, at_once};
 use crate::term;
 
 use super::asked::AskedQuestions;
-use super::fold::fold;
+use super::fold::fold_rows;
 use super::kept_output::KeptLine;
 use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{finishing_words, live_line};
@@ -160,7 +160,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// The lines of a text that says everything, folded where words end.
     fn folded(&self, text: &str) -> Vec<Painted> {
-        let text = fold(text.trim_end(), Some(self.columns()));
+        let text = fold_rows(text.trim_end(), self.columns());
         text.lines().map(|line| painted(line.to_owned())).collect()
     }
 
