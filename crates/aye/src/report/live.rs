@@ -324,6 +324,14 @@ impl<'a, W: Write> LiveReport<'a, W> {
                 let (depth, name) = (lane.depth(), "finally");
                 vec![self.layout().row(&Row { mark, depth, name, text, result: "", right: "" })]
             }
+            // The item's own row says these.
+            EventKind::SkillFinishing(_)
+            | EventKind::ConcurrencyWaiting { .. }
+            | EventKind::ConcurrencyAcquired { .. }
+                if within =>
+            {
+                Vec::new()
+            }
             _ => match live_line(event, state, self.paint) {
                 Some(line) => self.folded(&self.placed(place, event.kind.step(), &line)),
                 None => Vec::new(),
