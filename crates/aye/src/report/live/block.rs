@@ -110,7 +110,7 @@ impl Block<'_> {
             let calls_skill = now.nested.is_some_and(|nested| nested.items == 0);
             // An item has one row: that of the skill that it is in.
             let is_inside = calls_skill && self.lanes.inside(id).next().is_some();
-            !now.has_heading(lane) && !(lane.is_in_item() && is_inside)
+            !(now.has_heading(lane) || lane.is_in_item() && is_inside)
         }) {
             let (mark, text) = self.said_of(id, current);
             let right = self.time(current, action);
