@@ -170,9 +170,16 @@ impl SkillFile {
 
     /// Its diagnostics as text.
     pub fn render(&self, color: bool) -> String {
+        self.render_within(color, None)
+    }
+
+    /// Its diagnostics as text, for a terminal of this width if there is one.
+    pub fn render_within(&self, color: bool, columns: Option<usize>) -> String {
         let name = self.path.to_string_lossy();
         let source = Source::new(&name, &self.text);
-        self.diagnostics.iter().map(|d| diagnostic::render(d, &source, color) + "\n").collect()
+        let columns = columns.unwrap_or(usize::MAX);
+        let render = |one| diagnostic::render_within(one, &source, color, columns) + "\n";
+        self.diagnostics.iter().map(render).collect()
     }
 
     /// The error with everything that was found in it.

@@ -22,7 +22,7 @@ pub use allow::without_allowed;
 pub(crate) use fix::within;
 pub use fix::{Edit, Fix, Unit};
 pub use json::{JsonDiagnostic, JsonLabel, to_json};
-pub use render::render;
+pub use render::{render, render_within};
 pub use source::{Position, Source};
 pub use suggest::{did_you_mean, quote, quote_list, surely_meant};
 pub use visible::{first_hidden, is_hidden, visible};

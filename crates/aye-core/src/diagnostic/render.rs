@@ -10,12 +10,25 @@ use crate::span::Span;
 
 /// Columns of source text shown; longer lines are cut around the caret.
 const WIDTH: usize = 100;
-/// Columns kept before the caret when a line is cut.
+/// Fewer columns show nothing of a line.
+const LEAST_WIDTH: usize = 16;
+/// Columns kept before the caret when a line is cut, and as a part of a narrow one.
 const BEFORE: usize = 30;
 const TAB: &str = "    ";
 
-/// The text for a terminal or a log, with a line break at its end.
+/// The text for a log, with a line break at its end.
 pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> String {
+    render_within(diagnostic, source, colour, usize::MAX)
+}
+
+/// The text for a terminal of this width: the lines of the source are cut to what fits, so
+/// that the caret stays below its place.
+pub fn render_within(
+    diagnostic: &Diagnostic,
+    source: &Source<'_>,
+    colour: bool,
+    columns: usize,
+) -> String {
     let paint = Paint { colour };
     let accent = match diagnostic.severity {
         Severity::Error => "1;31",
@@ -32,6 +45,9 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
     let marks = marks(diagnostic, source);
     let last_line = marks.iter().map(|mark| mark.line).max().unwrap_or(1);
     let gutter = last_line.to_string().len() + 1;
+    // Beside the rail and its blank, an ellipsis may stand on each side.
+    let room = columns.saturating_sub(gutter + " | ".len());
+    let width = room.saturating_sub(2).clamp(LEAST_WIDTH, WIDTH);
     let rail = |number: &str| paint.with("1;34", &format!("{number:>gutter$} |"));
     let place = source.position(source.clamp(diagnostic.span()).start);
     let arrow = paint.with("1;34", &format!("{:gutter$}-->", ""));
@@ -52,17 +68,21 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
                     format_args!("{}", paint.with("1;34", &format!("{:>gutter$}", "..."))),
                 );
             }
-            let text = Excerpt::of(source, mark).text;
+            let text = Excerpt::of(source, mark, width).text;
             let text = text.trim_end();
             let space = if text.is_empty() { "" } else { " " };
             line(&mut out, format_args!("{}{space}{text}", rail(&mark.line.to_string())));
             shown = Some(mark.line);
         }
-        let excerpt = Excerpt::of(source, mark);
+        let excerpt = Excerpt::of(source, mark, width);
         let (sign, style) = if mark.main { ("^", accent) } else { ("-", "1;34") };
         let remark = visible(mark.text);
-        let space = if remark.is_empty() { "" } else { " " };
-        let under = format!("{}{space}{remark}", sign.repeat(excerpt.width));
+        let signs = sign.repeat(excerpt.width);
+        let beside = excerpt.indent + excerpt.width + 1 + columns_of(&remark) <= room;
+        let under = match remark.as_ref() {
+            remark if beside && !remark.is_empty() => format!("{signs} {remark}"),
+            _ => signs,
+        };
         line(
             &mut out,
             format_args!(
@@ -73,6 +93,11 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
                 indent = excerpt.indent
             ),
         );
+        if !beside && !remark.is_empty() {
+            for words in words_within(&remark, room) {
+                line(&mut out, format_args!("{} {}", rail(""), paint.with(style, &words)));
+            }
+        }
     }
     if let Some(hint) = &diagnostic.hint {
         if !marks.is_empty() {
@@ -86,6 +111,25 @@ pub fn render(diagnostic: &Diagnostic, source: &Source<'_>, colour: bool) -> Str
         }
     }
     out
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// A text in lines of so many columns, broken where words end.
+fn words_within(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
@@ -146,7 +190,7 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn of(source: &Source<'_>, mark: &Mark<'_>) -> Self {
+    fn of(source: &Source<'_>, mark: &Mark<'_>, most: usize) -> Self {
         let line = source.line(mark.line);
         let around = window(line, mark.centre);
         let (left, right) = (around.start > 0, around.end < line.len());
@@ -159,9 +203,12 @@ impl Excerpt {
             cells.iter().take_while(|cell| cell.at < byte).map(|cell| cell.width).sum()
         };
         let (start, end, centre) = (column(mark.start), column(mark.end), column(mark.centre));
-        let from =
-            if total <= WIDTH { 0 } else { centre.saturating_sub(BEFORE).min(total - WIDTH) };
-        let to = total.min(from + WIDTH);
+        let from = if total <= most {
+            0
+        } else {
+            centre.saturating_sub(BEFORE.min(most / 3)).min(total - most)
+        };
+        let to = total.min(from + most);
 
         let mut text = String::new();
         let (mut at, mut first) = (0, None);
@@ -176,7 +223,7 @@ impl Excerpt {
         let from_shown = first.unwrap_or(from);
         let lead = if left || from > 0 { "…" } else { "" };
         let tail = if right || to < total { "…" } else { "" };
-        let indent = start.saturating_sub(from_shown).min(WIDTH) + usize::from(!lead.is_empty());
+        let indent = start.saturating_sub(from_shown).min(most) + usize::from(!lead.is_empty());
         let width = end.min(to).saturating_sub(start.max(from_shown)).max(1);
         Self { text: format!("{lead}{text}{tail}"), indent, width }
     }
@@ -206,5 +253,29 @@ impl Cell {
         };
         let width = text.chars().map(|c| c.width().unwrap_or(0)).sum();
         Self { at, text, width }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stays_below_its_place_in_a_narrow_window() {
+        let step = "  - { name: build, description: 'a text that goes on and on', comand: make }";
+        let text = format!("name: s\nsteps:\n{step}\n");
+        let found = crate::skill::parse("s.yaml", &text).diagnostics;
+        let source = Source::new("s.yaml", &text);
+        for columns in [40, 60, 80, 200] {
+            let shown = render_within(&found[0], &source, false, columns);
+            let lines: Vec<&str> = shown.lines().collect();
+            let at = lines.iter().position(|line| line.contains("^")).expect("a caret");
+            let columns_of = |line: &str| line.chars().count();
+            let (line, caret) = (lines[at - 1], lines[at]);
+            let place = line.find("comand").map(|at| columns_of(&line[..at]));
+            assert_eq!(place, caret.find('^'), "{shown}");
+            let rails = lines.iter().filter(|line| line.contains('|'));
+            rails.for_each(|line| assert!(columns_of(line) <= columns, "{columns}: {shown}"));
+        }
     }
 }

@@ -10,10 +10,16 @@ use super::sanitizer::{bare, painted_width};
 /// only as a whole. A command that people copy continues as a shell reads it.
 pub fn fold(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns.filter(|columns| *columns > 0) else { return text.to_owned() };
-    text.split_inclusive('\n').map(|line| fold_line(line, columns)).collect()
+    text.split_inclusive('\n').map(|line| fold_line(line, columns, false)).collect()
 }
 
-fn fold_line(line: &str, columns: usize) -> String {
+/// The same where every row has to stay below what the line says: a word that is longer
+/// than a row, such as a sentence in Chinese, is broken inside.
+pub(super) fn fold_rows(text: &str, columns: usize) -> String {
+    text.split_inclusive('\n').map(|line| fold_line(line, columns, true)).collect()
+}
+
+fn fold_line(line: &str, columns: usize, breaks_words: bool) -> String {
     if painted_width(line.trim_end()) <= columns {
         return line.to_owned();
     }
@@ -34,6 +40,17 @@ fn fold_line(line: &str, columns: usize) -> String {
         }
         let wide = painted_width(word.trim_end());
         let room = columns.saturating_sub(if index == last { 0 } else { end.len() });
+        if breaks_words && !is_command && wide > room.saturating_sub(indent) {
+            // It begins where the line is, unless hardly anything fits there.
+            if !empty && used + gap + MIN_PIECE > room {
+                folded.push('\n');
+                (used, gap) = (0, indent);
+            }
+            folded.push_str(&" ".repeat(gap));
+            used = push_broken(&mut folded, word, used + gap, indent, room);
+            (gap, empty) = (0, false);
+            continue;
+        }
         if !empty && used + gap + wide > room {
             folded.push_str(end);
             folded.push('\n');
@@ -45,6 +62,27 @@ fn fold_line(line: &str, columns: usize) -> String {
         (gap, empty) = (0, false);
     }
     folded
+}
+
+/// The fewest columns of a broken word that are worth a row.
+const MIN_PIECE: usize = 8;
+
+/// Adds a word that begins in column `at`, broken wherever a row ends; says where it ends.
+fn push_broken(to: &mut String, word: &str, at: usize, indent: usize, room: usize) -> usize {
+    let (mut used, mut is_code) = (at, false);
+    for c in word.chars() {
+        is_code |= c == '\u{1b}';
+        let wide = if is_code { 0 } else { term::char_width(c) };
+        if used + wide > room && used > indent && c != '\n' {
+            to.push('\n');
+            to.push_str(&" ".repeat(indent));
+            used = indent;
+        }
+        used += wide;
+        to.push(c);
+        is_code &= !c.is_ascii_alphabetic();
+    }
+    used
 }
 
 /// The words of a command; what is quoted stays together.
@@ -151,6 +189,21 @@ mod tests {
         assert_eq!(at_30("short\n\n  too\n"), "short\n\n  too\n");
         let long = format!("{} b\n", "a".repeat(40));
         assert_eq!(at_30(&long), format!("{}\n  b\n", "a".repeat(40)));
+    }
+
+    #[test]
+    fn long_words_stay_below_what_the_line_says_where_rows_count() {
+        let cjk = format!("● ask  {}  Proceed", "漢字".repeat(10));
+        let folded = super::fold_rows(&cjk, 30);
+        assert_eq!(
+            folded,
+            "● ask  漢字漢字漢字漢字漢字漢\n       字漢字漢字漢字漢字\n       Proceed"
+        );
+        let painted = format!("ask  \u{1b}[1m{}\u{1b}[0m b", "a".repeat(40));
+        assert_eq!(
+            super::fold_rows(&painted, 30),
+            format!("ask  \u{1b}[1m{}\n     {}\u{1b}[0m b", "a".repeat(25), "a".repeat(15))
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::screen::{Painted, Screen, at_once};
 use crate::term;
 
 use super::asked::AskedQuestions;
-use super::fold::fold;
+use super::fold::fold_rows;
 use super::kept_output::KeptLine;
 use super::sanitizer::{Sanitizer, painted_width, rows};
 use super::step_line::{finishing_words, live_line};
@@ -160,7 +160,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// The lines of a text that says everything, folded where words end.
     fn folded(&self, text: &str) -> Vec<Painted> {
-        let text = fold(text.trim_end(), Some(self.columns()));
+        let text = fold_rows(text.trim_end(), self.columns());
         text.lines().map(|line| painted(line.to_owned())).collect()
     }
 
@@ -323,6 +323,14 @@ impl<'a, W: Write> LiveReport<'a, W> {
                 let (mark, text) = ((Glyph::Running, Tone::Mark), finishing_words(finishing));
                 let (depth, name) = (lane.depth(), "finally");
                 vec![self.layout().row(&Row { mark, depth, name, text, result: "", right: "" })]
+            }
+            // The item's own row says these.
+            EventKind::SkillFinishing(_)
+            | EventKind::ConcurrencyWaiting { .. }
+            | EventKind::ConcurrencyAcquired { .. }
+                if within =>
+            {
+                Vec::new()
             }
             _ => match live_line(event, state, self.paint) {
                 Some(line) => self.folded(&self.placed(place, event.kind.step(), &line)),

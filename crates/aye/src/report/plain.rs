@@ -1,7 +1,7 @@
 //! Plain lines, for pipes, logs and screen readers.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
@@ -25,6 +25,8 @@ pub struct PlainReport<O, E> {
     out: O,
     err: E,
     paint: Paint,
+    /// Both streams are shown in one place, where nothing else tells them apart.
+    together: bool,
     /// Whether standard output and standard error show colours.
     colors: [bool; 2],
     verbosity: Verbosity,
@@ -46,6 +48,7 @@ impl<O: Write, E: Write> PlainReport<O, E> {
             out,
             err,
             paint: paints[1],
+            together: std::io::stdout().is_terminal() && std::io::stderr().is_terminal(),
             colors: paints.map(|paint| paint.color),
             verbosity,
             mode,
@@ -97,7 +100,10 @@ impl<O: Write, E: Write> PlainReport<O, E> {
         let stream_state = self.stream_states.of(lane);
         let prefix = match self.verbosity {
             Verbosity::Quiet => String::new(),
-            Verbosity::Normal | Verbosity::Verbose => format!("{} | ", stream_state.name()),
+            Verbosity::Normal | Verbosity::Verbose => {
+                let bar = if self.together && index > 0 { '!' } else { '|' };
+                format!("{} {bar} ", stream_state.name())
+            }
         };
         let StreamState { lines, tidy, .. } = stream_state;
         let (text, tidy, color) = (&mut self.text, &mut tidy[index], self.colors[index]);

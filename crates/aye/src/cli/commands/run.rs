@@ -100,7 +100,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     if context.verbosity != Verbosity::Quiet && !context.json {
         for file in context.skill_warnings(&skill) {
-            say(&file.render(context.paint_err.color));
+            say(&file
+                .render_within(context.paint_err.color, crate::term::columns(std::io::stderr())));
         }
     }
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
@@ -141,7 +142,8 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
 pub(super) fn check_skill(wanted: &str, context: &Context) -> Result<CheckedSkill, Error> {
     context.check_skill(wanted).map_err(|error| {
         if let SkillError::Invalid(file) = &error {
-            say(&file.render(context.paint_err.color));
+            say(&file
+                .render_within(context.paint_err.color, crate::term::columns(std::io::stderr())));
         }
         error.into_error()
     })

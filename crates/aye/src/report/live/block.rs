@@ -14,6 +14,7 @@ use super::super::sanitizer::rows;
 use super::super::step_line::QUEUED;
 use super::lanes::{Current, Lane, Lanes};
 use super::row::{Layout, Row, painted};
+use super::upcoming::Upcoming;
 
 /// The most rows of output beneath one step.
 const TAIL: usize = 8;
@@ -33,7 +34,7 @@ pub(super) struct Block<'a> {
     /// How many rows the window has.
     pub(super) window: usize,
     /// The steps that follow if all goes well, with what is said of each.
-    pub(super) upcoming: &'a [(String, String)],
+    pub(super) upcoming: &'a [Upcoming],
     /// How many steps there are in all, where they follow one another.
     pub(super) steps: Option<usize>,
     /// Counts how often it was painted.
@@ -98,15 +99,19 @@ impl Block<'_> {
             let row =
                 self.layout.row(&Row { mark, depth, name: &name, text, result: "", right: "" });
             rows.push(Active { row, tail: None });
-        } else if let Some(words) = &lane.waits {
-            let mark = signs::QUEUED;
-            let (name, text) = match name.as_str() {
-                "" => ("waiting", words.clone()),
-                name => (name, format!("waits {words}")),
-            };
-            let row = Row { mark, depth, name, text: &text, result: "", right: "" };
-            rows.push(Active { row: self.layout.row(&row), tail: None });
-        } else if let Some(current) = lane.current.as_ref().filter(|now| !now.has_heading(lane)) {
+        } else if lane.waits.is_some() {
+            // Outside of items, the row above for good says so.
+            if let Some(text) = self.lanes.waits_for(lane, paint).filter(|_| lane.is_in_item()) {
+                let mark = signs::QUEUED;
+                let row = Row { mark, depth, name: &name, text: &text, result: "", right: "" };
+                rows.push(Active { row: self.layout.row(&row), tail: None });
+            }
+        } else if let Some(current) = lane.current.as_ref().filter(|now| {
+            let calls_skill = now.nested.is_some_and(|nested| nested.items == 0);
+            // An item has one row: that of the skill that it is in.
+            let is_inside = calls_skill && self.lanes.inside(id).next().is_some();
+            !(now.has_heading(lane) || lane.is_in_item() && is_inside)
+        }) {
             let (mark, text) = self.said_of(id, current);
             let right = self.time(current, action);
             let row = self.layout.row(&Row {
@@ -202,17 +207,28 @@ impl Block<'_> {
             return Vec::new();
         }
         if self.upcoming.len() + spare <= room {
-            let row = |(name, text): &(String, String)| {
-                self.layout.row(&Row { mark, depth: 0, name, text, result: "", right: "" })
+            let row = |step: &Upcoming| {
+                let text = match (step.in_finally, step.text.as_str()) {
+                    (true, "") => "finally".to_owned(),
+                    (true, text) => format!("finally: {text}"),
+                    (false, text) => text.to_owned(),
+                };
+                let name = &step.name;
+                self.layout.row(&Row { mark, depth: 0, name, text: &text, result: "", right: "" })
             };
             return self.upcoming.iter().map(row).collect();
         }
+        let first_of_finally = self.upcoming.iter().position(|step| step.in_finally);
         let mut line = String::new();
-        for (at, (name, _)) in self.upcoming.iter().enumerate() {
+        for (at, step) in self.upcoming.iter().enumerate() {
+            let name = match first_of_finally == Some(at) {
+                true => format!("finally: {}", step.name),
+                false => step.name.clone(),
+            };
             let rest = self.upcoming.len() - at;
             let more = format!("{}{rest} more", dot(paint));
             let next = match line.as_str() {
-                "" => name.clone(),
+                "" => name,
                 line => format!("{line}{}{name}", dot(paint)),
             };
             let end = if rest > 1 { crate::term::width(&more) + 2 } else { 0 };

@@ -32,8 +32,8 @@ pub(super) struct Lane {
     pub(super) current: Option<Current>,
     /// The question that is open.
     pub(super) asks: Option<OpenQuestion>,
-    /// What it waits for that another run has, in words.
-    pub(super) waits: Option<String>,
+    /// The name that it waits for, and the run that holds it.
+    pub(super) waits: Option<(String, RunId)>,
     /// The step whose question was answered last.
     pub(super) answered: Option<String>,
     /// What the step has written.
@@ -141,6 +141,15 @@ impl Lanes {
     /// The runs inside a run, in the order in which they began.
     pub(super) fn inside(&self, lane: usize) -> impl Iterator<Item = (usize, &Lane)> {
         self.0.iter().filter(move |(_, inner)| inner.parent == Some(lane)).map(|(id, l)| (*id, l))
+    }
+
+    /// What an item waits for, in words: an item beside it has its name, others their run's.
+    pub(super) fn waits_for(&self, lane: &Lane, paint: Paint) -> Option<String> {
+        let (name, holder) = lane.waits.as_ref()?;
+        let beside = self.0.values().find(|lane| lane.run == *holder);
+        let beside = beside.map(|lane| lane.name(None, paint)).filter(|name| !name.is_empty());
+        let holder = beside.unwrap_or_else(|| format!("run {holder}"));
+        Some(format!("waits for {holder}, which holds the name `{name}`"))
     }
 
     /// Takes in that something happened there, before it is shown.
@@ -259,11 +268,10 @@ impl OpenQuestion {
     }
 }
 
-/// What a run waits for that another run has.
-fn waits(state: &State) -> Option<String> {
+/// The name that a run waits for, and the run that holds it.
+fn waits(state: &State) -> Option<(String, RunId)> {
     let (name, waiting) = state.waits_for_name()?;
-    let name = escape_control_line(name);
-    Some(format!("for run {}, which holds the name `{name}`", waiting.holder))
+    Some((escape_control_line(name), waiting.holder.clone()))
 }
 
 /// Whether a step has ended, or was left out.

@@ -33,7 +33,7 @@ pub(super) struct Row<'a> {
     pub(super) depth: usize,
     pub(super) name: &'a str,
     pub(super) text: &'a str,
-    /// What came of it: the text is cut before this is.
+    /// What came of it: the text is cut first, as far as the half of the room.
     pub(super) result: &'a str,
     /// The time.
     pub(super) right: &'a str,
@@ -73,7 +73,11 @@ impl Layout {
             return (self.paint.cut(row.text, room), self.paint.cut(row.result, room));
         }
         let arrow = format!(" {} ", self.paint.glyph(Glyph::Arrow));
-        let most = room.saturating_sub(LEAST_TEXT + term::width(&arrow));
+        // A result that leaves the text no half of the room is cut: what was done has to
+        // be seen as well.
+        let both = room.saturating_sub(term::width(&arrow));
+        let most = both.saturating_sub(term::width(row.text)).max(both / 2);
+        let most = most.min(both.saturating_sub(LEAST_TEXT));
         let result = self.paint.cut(row.result, most);
         let left = room.saturating_sub(term::width(&result) + term::width(&arrow));
         let text = self.paint.cut(row.text, left);
@@ -170,6 +174,11 @@ mod tests {
         assert_eq!(layout.row(&inside).text, "  ✓ web  make               1s");
         let told = Row { result: "4f2a91c0", ..row("plan", "git rev-parse", "2ms") };
         assert_eq!(layout.row(&told).text, "✓ plan   git r… → 4f2a…    2ms");
+        let long = Row { result: "a result that is long", ..row("plan", "echo a b c", "2ms") };
+        let wide = Layout::new(46, 5, PLAIN);
+        assert_eq!(wide.row(&long).text, "✓ plan   echo a b c → a result that i…    2ms");
+        let both = Row { text: "echo arguments that are long", ..long };
+        assert_eq!(wide.row(&both).text, "✓ plan   echo argumen… → a result tha…    2ms");
     }
 
     #[test]

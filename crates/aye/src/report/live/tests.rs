@@ -274,7 +274,7 @@ fn the_plan_is_painted_although_every_step_is_short() {
 fn the_plan_has_the_steps_of_finally_and_none_that_will_not_be_reached() {
     let skill = "name: s\nsteps:\n- {name: a, command: x}\n- {name: b, command: x}\nfinally:\n- {name: tell, command: x}\n- {name: tidy, command: x}\n";
     let begun = followed(skill, &[step_started(2, 200, "a", 1)]);
-    for row in ["▸ a", "· b", "· tell", "· tidy"] {
+    for row in ["▸ a", "· b", "· tell     finally", "· tidy     finally"] {
         assert!(begun.contains(row), "{row}: {}", shown(&begun));
     }
     let failed = later(

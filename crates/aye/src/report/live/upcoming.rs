@@ -26,6 +26,16 @@ pub(super) struct Plan {
     longest_item: usize,
 }
 
+/// A step that is still to come.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Upcoming {
+    pub(super) name: String,
+    /// What the file says of it.
+    pub(super) text: String,
+    /// It is one of `finally`, which is still to begin.
+    pub(super) in_finally: bool,
+}
+
 impl Plan {
     /// Takes in what happened in the run itself.
     pub(super) fn event(&mut self, event: &Event, state: &State) {
@@ -78,8 +88,8 @@ impl Plan {
         .filter(|all| *all > 1)
     }
 
-    /// The steps that follow if all goes well, with what the file says of each.
-    pub(super) fn upcoming(&self, flow: &Flow, paint: Paint) -> Vec<(String, String)> {
+    /// The steps that follow if all goes well.
+    pub(super) fn upcoming(&self, flow: &Flow, paint: Paint) -> Vec<Upcoming> {
         if matches!(self.range, Some(Range::Only(_))) {
             return Vec::new();
         }
@@ -91,7 +101,11 @@ impl Plan {
             let step = &flow.nodes[at].step;
             if !self.seen.contains(&step.name.value) {
                 let text = step.description.as_ref().map(|text| first_line(text, paint));
-                steps.push((escape_control_line(&step.name.value), text.unwrap_or_default()));
+                steps.push(Upcoming {
+                    name: escape_control_line(&step.name.value),
+                    text: text.unwrap_or_default(),
+                    in_finally: !self.finishing && flow.is_in_finally(at),
+                });
             }
         };
         while let Some(at) = next.filter(|at| !finally.contains(at) && on_the_way.insert(*at)) {

@@ -151,7 +151,7 @@ fn what_its_time_does_not_reach_is_named() {
     === 40x24
     release  run k3f9x2m7q1
     ✓ build    echo 4f2a → 4f2a        1.0s
-    ✓ check    echo … → ┃ 2 of 5 fa…   1.0s
+    ✓ check    echo 2 o… → ┃ 2 of 5…   1.0s
     ✓ upload   true                    1.0s
     ▸ finally  the steps are done
     ✗ tidy     the time for            1.0s

@@ -73,3 +73,23 @@ fn the_time_left_is_said_again() {
     terminal.wait_for("within 12s, then no").wait_for("within 10s, then no").keys("y\n");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
 }
+
+#[test]
+fn standard_error_is_told_apart_where_both_are_on_the_terminal() {
+    let skill = "
+name: both
+steps:
+- {name: a, shell: 'echo to stdout; echo to stderr >&2'}
+";
+    let place = Place::new();
+    place.write("s.yaml", skill);
+    for (args, env) in [(&["run", "s.yaml", "--plain"][..], "xterm"), (&["run", "s.yaml"], "dumb")]
+    {
+        let mut terminal = Terminal::with(&place, args, &[("TERM", env)]);
+        assert_eq!(terminal.end(), Some(0));
+        let shown = terminal.vt.all();
+        assert!(shown.contains("a | to stdout\n") && shown.contains("a ! to stderr\n"), "{shown}");
+    }
+    let piped = place.aye(&["run", "s.yaml"]).ok();
+    assert!(piped.stderr.contains("a | to stderr\n"), "{}", piped.all());
+}

@@ -39,7 +39,6 @@ fn a_run_that_waits_says_for_which_and_shows_what_is_to_come() {
     release  run k3f9x2m7q1
     ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ‖ waiting  for run k3f9x2m7q1, which holds the name `deploy-stage`
     · build
     · upload  To the artifact store
     ⠋ 0 of 2 · 1.0s · Ctrl-C pauses
@@ -47,7 +46,6 @@ fn a_run_that_waits_says_for_which_and_shows_what_is_to_come() {
     release  run k3f9x2m7q1
     ‖ waits for run k3f9x2m7q1: it holds the name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ‖ waiting  for run k3f9x2m7q1, which holds the name `deploy-stage`
     · build
     · upload  To the artifact store
     ⠋ 0 of 2 · 1.0s · Ctrl-C pauses
@@ -56,7 +54,6 @@ fn a_run_that_waits_says_for_which_and_shows_what_is_to_come() {
     ‖ waits for run k3f9x2m7q1: it holds the
       name `deploy-stage`
       aye cancel k3f9x2m7q1  ends that run
-    ‖ waiting  for run k3f9x2m7q1, which h…
     · build
     · upload  To the artifact store
     ⠋ 0 of 2 · 1.0s
@@ -152,4 +149,67 @@ fn items_that_wait_for_a_slot_are_shown_as_waiting() {
     · tell
     ⠋ 0 of 2 · restart 0 of 4 · 1.0s
     ");
+}
+
+const ONE_BY_ONE: &str = "
+workflows:
+  restart:
+    steps:
+    - {name: hosts, foreach: [web-1, web-2], as: host, parallel: 2, skill: one}
+    - {name: tell, shell: 'true'}
+    finally:
+    - {name: tidy, shell: 'true'}
+  one:
+    concurrency: balancer
+    steps:
+    - {name: stop, shell: 'echo stopping; until [ -e go ]; do sleep 0.02; done'}
+    finally:
+    - {name: report, shell: 'true'}
+";
+
+/// An item has one row, and one that waits for another names it: nobody is told to cancel it.
+#[test]
+fn items_that_wait_for_one_another_have_one_row_each() {
+    let pane = panes(&[("s.yaml", ONE_BY_ONE)], &["run", "s.yaml#restart"], |pane| {
+        pane.shows(&["│ stopping", "waits for web-"]);
+    });
+    // Either of them may be first.
+    let pane = super::replaced(&pane, &[(r"web-2 › stop", "web-1 › stop")]);
+    let pane =
+        super::replaced(&pane, &[(r"web-1  ( *)waits for web-2", "web-2  ${1}waits for web-1")]);
+    assert_snapshot!(pane, @r"
+    === 80x24
+    restart  run k3f9x2m7q1
+    ▸ hosts    2 items
+      ▸ web-1 › stop  echo stopping; until [ -e go ]; do sleep 0.02; done      1.0s
+        │ stopping
+      ‖ web-2  waits for web-1, which holds the name `balancer`
+    · tell
+    · tidy     finally
+    ⠋ 0 of 3 · hosts 0 of 2 · 1.0s · Ctrl-C pauses
+    === 120x40
+    restart  run k3f9x2m7q1
+    ▸ hosts    2 items
+      ▸ web-1 › stop  echo stopping; until [ -e go ]; do sleep 0.02; done                           1.0s
+        │ stopping
+      ‖ web-2  waits for web-1, which holds the name `balancer`
+    · tell
+    · tidy     finally
+    ⠋ 0 of 3 · hosts 0 of 2 · 1.0s · Ctrl-C pauses
+    === 40x24
+    restart  run k3f9x2m7q1
+    ▸ hosts    2 items
+      ▸ web-1 › stop  echo stopping…   1.0s
+        │ stopping
+      ‖ web-2  waits for web-1, which hold…
+    · tell
+    · tidy     finally
+    ⠋ 0 of 3 · hosts 0 of 2 · 1.0s
+    ");
+    let pane = panes(&[("s.yaml", ONE_BY_ONE), ("go", "")], &["run", "s.yaml#restart"], |pane| {
+        pane.ends(0);
+    });
+    for words in ["holds the name", "aye cancel", "waits", "report", "["] {
+        assert!(!pane.contains(words), "{words}: {pane}");
+    }
 }
