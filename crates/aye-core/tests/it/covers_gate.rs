@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aye_core::facts::Change;
 use aye_core::heal::HealMatch;
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Channel};
@@ -153,7 +154,7 @@ fn a_change_at_a_later_visit_shows_what_belongs_to_the_step() {
     run.names.set("file.t.sh", "two");
     run.exit(0);
     assert_eq!(run.tail(1), ["a ask gate"]);
-    let changed: Vec<String> = run.question().changed.iter().map(|one| one.line()).collect();
+    let changed: Vec<String> = run.question().changed.iter().map(Change::line).collect();
     assert_eq!(changed, ["file `t.sh`: t.sh (sha256 one) -> t.sh (sha256 two)"]);
     assert!(shown(&run).contains(&"file `t.sh` of `a.check`=t.sh".to_owned()));
 }
