@@ -11,7 +11,7 @@ use crate::span::Span;
 /// Columns of source text shown; longer lines are cut around the caret.
 const WIDTH: usize = 100;
 /// Fewer columns show nothing of a line.
-const LEAST_WIDTH: usize = 16;
+const LEAST_WIDTH: usize = 8;
 /// Columns kept before the caret when a line is cut, and as a part of a narrow one.
 const BEFORE: usize = 30;
 const TAB: &str = "    ";

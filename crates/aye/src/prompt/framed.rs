@@ -56,6 +56,8 @@ pub(super) struct Framed {
     /// The head is in the scrollback, because the window is too small for it.
     head_printed: bool,
     details_printed: bool,
+    /// How many lines of the body, which say what an answer does, had no room either.
+    body_printed: usize,
     /// The lines of the head that a smaller window has pushed into the scrollback.
     scrolled: Scrolled,
     /// Until then the terminal may say where a smaller window has moved the cursor.
@@ -120,6 +122,7 @@ impl Framed {
             head: None,
             head_printed: false,
             details_printed: false,
+            body_printed: 0,
             scrolled: Scrolled::default(),
             measuring: None,
             advising: Advising::of(asked, config.advisor.as_ref()),
@@ -261,7 +264,10 @@ impl Framed {
         };
         let whole = match self.head.take() {
             Some((window, head)) if window == (columns, rows) => head,
-            Some(_) | None => ready(&head(asked, look)),
+            Some(_) | None => {
+                self.body_printed = 0;
+                ready(&head(asked, look))
+            }
         };
         let head = &whole[self.scrolled.lines(&whole)..];
         let beat = beat.unwrap_or(0);
@@ -285,11 +291,16 @@ impl Framed {
             self.screen.print(&details, &mut out);
             self.details_printed = true;
         }
-        if body.len() > room {
-            let cut = body.len() - room;
-            body.drain(..cut);
-            cursor.0 = cursor.0.saturating_sub(cut);
+        // What stands above the answer is printed; below it, the first lines give way.
+        let cut = body.len().saturating_sub(room);
+        let above = self.body_printed..cut.min(cursor.0);
+        if !above.is_empty() {
+            self.screen.print(&body[above.clone()], &mut out);
+            self.body_printed = above.end;
         }
+        let cut = cut.max(self.body_printed.min(cursor.0));
+        body.drain(..cut);
+        cursor.0 = cursor.0.saturating_sub(cut);
         let mut lines = Vec::with_capacity(body.len());
         if !self.head_printed {
             lines.extend(head.iter().cloned());
@@ -374,6 +385,7 @@ impl Framed {
     fn begin_anew(&mut self) {
         self.head_printed = false;
         self.details_printed = false;
+        self.body_printed = 0;
         self.scrolled = Scrolled::default();
         self.measuring = None;
     }

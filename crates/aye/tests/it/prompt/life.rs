@@ -420,3 +420,30 @@ fn a_message_taller_than_the_window_is_shown_in_full() {
     let count = terminal.vt.all().matches("line 7.").count();
     assert_eq!(count, 1, "it is printed once: {}", terminal.vt.all());
 }
+
+#[test]
+fn a_very_small_window_says_where_each_answer_leads() {
+    let place = Place::new();
+    place.write(
+        "skill.yaml",
+        "
+name: where
+states:
+  pick: { choose: { message: 'Where?', options: [canary, everywhere] }, transitions: { canary: a, everywhere: b } }
+  a: { command: echo, args: [one], transitions: { success: done } }
+  b: { command: echo, args: [two], transitions: { success: done } }
+  done: { type: final }
+",
+    );
+    let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 20, 10);
+    terminal.wait_for("├─ Choose").wait_for("╰─");
+    terminal.keys("\x1b[B").wait_for("❯ 1 canary");
+    let shown = terminal.vt.all();
+    let (above, _) = shown.split_once("├─ Choose").unwrap();
+    let legend: Vec<&str> = above.split_whitespace().filter(|word| *word != "│").collect();
+    let legend = legend.join(" ");
+    assert_eq!(legend.matches("canary → a, everywhere → b").count(), 1, "{shown}");
+    terminal.keys("\r");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    terminal.assert_clean();
+}
