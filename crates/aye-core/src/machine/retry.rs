@@ -55,6 +55,10 @@ impl Machine {
             return false;
         }
         let not_before = self.next_try(&retry, last, step, world.now);
+        // It would never begin.
+        if self.state.finally.as_ref().is_some_and(|finally| not_before >= finally.until) {
+            return false;
+        }
         let (step, attempt, why) = (step.to_owned(), last + 1, RetryReason::Policy);
         let not_before = (not_before > world.now).then_some(not_before);
         let (edits, fix) = (None, None);

@@ -35,6 +35,9 @@ pub enum DurationError {
     /// More than thirty years.
     #[error("longer than 30 years")]
     TooLong,
+    /// Parts of a millisecond.
+    #[error("{} is not a whole number of milliseconds", quote(.0))]
+    TooFine(String),
     /// Anything else.
     #[error("{} is not a duration", quote(.0))]
     Malformed(String),
@@ -67,8 +70,9 @@ impl DurationError {
                 Ok(_) => format!("write `{number}s` for seconds or `{number}ms` for milliseconds"),
             },
             Self::TooLong => "write `0` for no limit".to_owned(),
+            Self::TooFine(_) => "decimals are for longer units, as in `1.5s` or `2.5h`".to_owned(),
             Self::Malformed(word) if is_endless(word) => "write `0` for no limit".to_owned(),
-            _ => "write it like `30s`, `5m`, `1h30m`, `500ms` or `2d`".to_owned(),
+            _ => "write it like `30s`, `5m`, `1h30m`, `45.5s`, `500ms` or `2d`".to_owned(),
         }
     }
 }
@@ -115,7 +119,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         }
         next_unit = index + 1;
         let count: u64 = number.parse().map_err(|_| DurationError::TooLong)?;
-        let below = millis_of(part, UNITS[index].1).ok_or_else(malformed)?;
+        let fine = || DurationError::TooFine(whole.to_owned());
+        let below = millis_of(part, UNITS[index].1).ok_or_else(fine)?;
         if !part.is_empty() && !after.is_empty() {
             return Err(malformed());
         }

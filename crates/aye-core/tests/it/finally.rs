@@ -362,6 +362,28 @@ fn all_of_it_has_one_budget_which_a_clean_up_shares() {
 }
 
 #[test]
+fn a_retry_that_its_time_does_not_reach_is_not_announced() {
+    let retry = |backoff| {
+        let retry = aye_core::skill::Retry {
+            attempts: 3,
+            backoff,
+            factor: 1.0,
+            max: secs(600),
+            jitter: false,
+            on: aye_core::skill::RetryOn { failure: true, timeout: true, codes: Vec::new() },
+        };
+        let tell = Step { retry: Some(retry), ..command("tell") };
+        let finally = vec![tell, command("tidy")];
+        let mut run = Run::start(Skill { finally, ..steps([command("a")]) });
+        run.exit(0);
+        run.exit(7);
+        run.tail(1)
+    };
+    assert_eq!(retry(secs(60)), ["tidy start"]);
+    assert_ne!(retry(secs(1)), ["tidy start"]);
+}
+
+#[test]
 fn the_step_limit_does_not_count_it() {
     let mut run = Run::start(Skill { step_limit: 1, ..skill() });
     (0..3).for_each(|_| run.exit(0));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use aye_core::event::{Event, EventKind, StepCompleted, StepStarted};
+use aye_core::event::{Event, EventKind, ProcessRecord, StepCompleted, StepStarted};
 use aye_core::id::RunId;
 use aye_core::nested::{Item, Parent};
 use aye_core::step_kind::StepKind;
@@ -50,6 +50,8 @@ pub enum LogItem<'a> {
     Output(Stream, &'a [u8]),
     /// The result of a tool or of a block, secrets masked.
     Result(&'a Value),
+    /// The step has ended, and what it wrote was not kept (`log: false`).
+    NotKept,
     /// The step writes no more.
     Ended,
     /// That is all so far; what the step may write still follows.
@@ -210,6 +212,9 @@ pub(super) fn read_logs(
                     ending.pour(tell)?;
                     tell(LogItem::Result(result))?;
                 }
+                if process_of(event).is_some_and(|process| !process.kept.log) {
+                    tell(LogItem::NotKept)?;
+                }
                 finish(open.as_mut(), tell)?;
             }
             let EventKind::StepStarted(started) = &event.kind else { continue };
@@ -249,6 +254,15 @@ pub(super) fn read_logs(
     }
     finish(open.as_mut(), tell)?;
     Ok(told)
+}
+
+/// The process of a step that has ended.
+fn process_of(event: &Event) -> Option<&ProcessRecord> {
+    match &event.kind {
+        EventKind::StepCompleted(done) => done.process.as_ref(),
+        EventKind::StepFailed(failed) => failed.process.as_ref(),
+        _ => None,
+    }
 }
 
 /// The last lines of a step's log, and how many came before.

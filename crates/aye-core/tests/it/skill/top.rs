@@ -204,7 +204,7 @@ fn bare_numbers_are_no_durations() {
      4 | steps: [{ name: one, command: make, timeout: 5min }]
        |                                              ^^^^
        |
-    hint: write it like `30s`, `5m`, `1h30m`, `500ms` or `2d`
+    hint: write it like `30s`, `5m`, `1h30m`, `45.5s`, `500ms` or `2d`
 
     3 errors
     ");

@@ -73,9 +73,15 @@ pub(super) fn run(args: &LogsArgs, context: &Context) -> Result<u8, Error> {
             wrote = true;
             open.result(value, &config)
         }
+        // Of a step that was named, it is said below.
+        (LogItem::NotKept, Some(_)) if !context.json && args.step.is_none() => {
+            let words = "its output was not kept: `log: false`";
+            let text = context.paint_err.text(Tone::Dim, words);
+            writeln!(std::io::stderr(), "{text}").map_err(Error::Output)
+        }
         (LogItem::Ended, Some(open)) => open.finish(&config),
         (LogItem::CaughtUp, Some(open)) => open.catch_up(&config),
-        (LogItem::Idle, Some(_)) | (_, None) => Ok(()),
+        (LogItem::Idle | LogItem::NotKept, Some(_)) | (_, None) => Ok(()),
     })?;
     if let (0, Some(step)) = (told, &args.step) {
         let known = journal.load(&row, context)?.flow.find(step).is_some();

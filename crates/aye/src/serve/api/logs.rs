@@ -115,7 +115,7 @@ pub(in crate::serve) fn follow(
                 }
             }
             LogItem::CaughtUp => return Ok(()),
-            LogItem::Idle => {}
+            LogItem::Idle | LogItem::NotKept => {}
         }
         match tell(said) {
             true => Ok(()),

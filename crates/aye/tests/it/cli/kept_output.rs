@@ -40,6 +40,9 @@ fn the_record_says_what_was_not_kept_and_audit_that_it_is_not_sealed() {
     assert!(line("calm").contains("standard error discarded"), "{shown}");
     assert!(line("loose").contains("log not kept"), "{shown}");
     assert!(!line("uses").contains("kept"), "{shown}");
+    let logs = place.aye(&["logs", "last"]).ok().all();
+    assert!(logs.contains("== loose\nits output was not kept: `log: false`\n"), "{logs}");
+    assert_eq!(logs.matches("was not kept").count(), 1, "{logs}");
     let audited = place.aye(&["audit"]).ok().stdout;
     assert!(audited.contains("(1 more not sealed): nothing was changed"), "{audited}");
 }
