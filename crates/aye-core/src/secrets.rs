@@ -134,14 +134,6 @@ impl Secrets {
         is_named_secret(name, value) && !self.replaced.iter().any(|known| known == value)
     }
 
-    /// The value of a variable of a step as it may be written down.
-    pub fn mask_env(&self, name: &str, value: &str) -> String {
-        match is_named_secret(name, value) {
-            true => "***".to_owned(),
-            false => self.mask(value),
-        }
-    }
-
     /// Takes inputs as they may be written down. One that holds a secret, such
     /// as an address with a token in it, becomes a secret itself.
     pub fn hide(&mut self, inputs: IndexMap<String, Value>) -> IndexMap<String, Value> {
