@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_caret_stays_below_its_place_in_a_narrow_window() {
-        let step = "  - { name: build, description: 'a text that goes on and on', comand: make }";
+        let step = "  - { name: build, description: 'a text of many more words', comand: make }";
         let text = format!("name: s\nsteps:\n{step}\n");
         let found = crate::skill::parse("s.yaml", &text).diagnostics;
         let source = Source::new("s.yaml", &text);

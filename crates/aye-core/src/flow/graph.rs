@@ -234,7 +234,7 @@ impl Flow {
         for child in &step.then {
             let gated = asked_since || child.confirmation.is_some();
             found.extend(self.find(&child.name).map(|at| (at, gated)));
-            // A text that someone types is no consent.
+            // A text that someone types does not agree to anything.
             let consents = child.action.ask().is_some_and(|ask| ask.kind != AskKind::Input);
             let inner = gated || consents;
             let asked_inside = self.add_started(child, inner, found) && !gated;

@@ -80,7 +80,7 @@ impl Machine {
         matches!(status, Some(StepStatus::Unknown | StepStatus::Interrupted))
     }
 
-    /// Whoever cancels the run around this one knows that the step was cut off. The rest of
+    /// The person who cancels the run around this one knows that the step was cut off. The rest of
     /// `finally` follows.
     pub(super) fn settle_doubt(
         &mut self,

@@ -264,7 +264,7 @@ mod tests {
             ("-5s", Malformed("-5s".into())),
             ("1.5", NoUnit("1.5".into())),
             ("1.5h5m", Malformed("1.5h5m".into())),
-            ("1.5ms", Malformed("1.5ms".into())),
+            ("1.5ms", TooFine("1.5ms".into())),
             (".5s", Malformed(".5s".into())),
             ("5.s", Malformed("5.s".into())),
             ("5m 3", Malformed("5m 3".into())),

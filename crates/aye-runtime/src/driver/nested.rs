@@ -189,7 +189,7 @@ impl Driver<'_> {
         let (execution, lanes) = (*execution, inside.live().to_vec());
         let why = lanes.iter().find_map(|lane| self.lane(*lane).unasked.clone());
         let resting = lanes.iter().any(|lane| self.lane(*lane).rests);
-        // The clean-up of a cancelled run goes on when somebody has answered.
+        // The clean-up of a cancelled run continues when someone has answered.
         let cleans_up = lanes.iter().any(|lane| {
             let machine = &self.lane(*lane).machine;
             machine.state().finally.is_some() || machine.cancelled_by().is_some()
@@ -257,7 +257,7 @@ impl Driver<'_> {
     }
 
     /// Cancels a run inside another that is cancelled. Its `finally` runs to its end, unless it
-    /// had begun when somebody said `now` or cancelled once more.
+    /// had begun when someone said `now` or cancelled once more.
     fn cancel_inside(
         &mut self,
         id: LaneId,
@@ -288,7 +288,7 @@ impl Driver<'_> {
     }
 
     /// Settles a step in doubt in a run that was taken up, if a run around it is cancelled and
-    /// lets it finish: nobody is asked what whoever cancelled knows.
+    /// lets it finish: Aye asks nobody what the person who cancelled knows.
     pub(super) fn settle_doubt(&mut self, id: LaneId) -> Result<(), Error> {
         let Phase::Asking { question, .. } = &self.lane(id).machine.state().phase else {
             return Ok(());

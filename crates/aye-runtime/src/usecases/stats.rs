@@ -240,7 +240,7 @@ impl Collected {
                         0 => bad,
                         execution => seen.insert((&failed.step, execution)),
                     };
-                    // How long it ran until somebody stopped it says nothing about the step.
+                    // How long it ran until someone stopped it says nothing about the step.
                     let took = took(failed.process.as_ref(), failed.duration_ms).filter(|_| bad);
                     self.step(&failed.step, first, bad, took);
                 }

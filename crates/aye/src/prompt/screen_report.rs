@@ -101,7 +101,7 @@ impl Report for ScreenReport<'_> {
     }
 
     fn suspended(&mut self) {
-        // Whoever took the terminal last gives it back first.
+        // What took the terminal last gives it back first.
         self.screen.rest();
         self.report.suspended();
     }

@@ -90,7 +90,8 @@ for (const [size, other] of [["desktop", "phone"], ["phone", "desktop"]]) await 
   await here.aye("answer", stale, "cancel");
   await here.serve(`127.0.0.1:${port}`);
   await ann.locator(`#question-${stale}.done`).waitFor();
-  assert.match(await ann.locator(`#question-${stale}`).textContent(), /with aye answer/);
+  // Who answered is looked up after that.
+  await ann.locator(`#question-${stale}`).getByText("with aye answer").waitFor();
   await here.start("one", { host: "web-9" });
   await question(ann).getByText("Restart web-9?").waitFor();
 

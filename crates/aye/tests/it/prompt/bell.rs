@@ -49,7 +49,7 @@ fn the_bell_can_be_turned_off() {
 fn a_dumb_terminal_is_left_alone() {
     let place = place();
     let mut terminal = Terminal::with(&place, &["run", "skill.yaml"], &[("TERM", "dumb")]);
-    terminal.wait_for("Go?").keys("n\n");
+    terminal.wait_for("[y/N]").keys("n\n");
     assert_eq!(terminal.end(), Some(5));
     assert!(!raw(&terminal).contains('\u{7}'));
 }
@@ -59,7 +59,7 @@ fn a_dumb_terminal_is_left_alone() {
 fn a_terminal_without_a_name_gets_plain_text() {
     let place = place();
     let mut terminal = Terminal::without_term(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("Go?").keys("n\n");
+    terminal.wait_for("[y/N]").keys("n\n");
     assert_eq!(terminal.end(), Some(5));
     let raw = raw(&terminal);
     assert!(raw.is_ascii() && !raw.contains('\u{1b}'), "{raw:?}");

@@ -436,10 +436,9 @@ states:
 ",
     );
     let mut terminal = Terminal::sized(&place, &["run", "skill.yaml"], 20, 10);
-    terminal.wait_for("├─ Choose").wait_for("╰─");
-    terminal.keys("\x1b[B").wait_for("❯ 1 canary");
+    terminal.wait_for("╰─").keys("\x1b[B").wait_for("❯ 1 canary");
     let shown = terminal.vt.all();
-    let (above, _) = shown.split_once("├─ Choose").unwrap();
+    let (above, _) = shown.split_once("❯ 1 canary").unwrap();
     let legend: Vec<&str> = above.split_whitespace().filter(|word| *word != "│").collect();
     let legend = legend.join(" ");
     assert_eq!(legend.matches("canary → a, everywhere → b").count(), 1, "{shown}");
