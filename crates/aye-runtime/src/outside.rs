@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use aye_core::text::{Expressions, MEMORY, MEMORY_ERROR, Names};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const LARGEST: u64 = 8 * 1024;
 /// Looks names up when a template uses them, each at most once.
 #[derive(Debug, Default)]
 pub struct Outside {
-    env: BTreeMap<String, String>,
+    env: Arc<BTreeMap<String, String>>,
     workspace: PathBuf,
     today: String,
     git: OnceLock<Git>,
@@ -35,7 +35,7 @@ struct Git {
 
 impl Outside {
     /// The outside of a run in `workspace`.
-    pub fn new(env: BTreeMap<String, String>, workspace: PathBuf, today: String) -> Self {
+    pub fn new(env: Arc<BTreeMap<String, String>>, workspace: PathBuf, today: String) -> Self {
         Self { env, workspace, today, git: OnceLock::new(), memory: None }
     }
 

@@ -45,7 +45,7 @@ pub struct Parts {
     /// The working directory, in a project or a project itself.
     pub directory: PathBuf,
     /// The environment that steps and templates see.
-    pub env: BTreeMap<String, String>,
+    pub env: Arc<BTreeMap<String, String>>,
     /// The file of the user's own settings.
     pub user_settings: Option<PathBuf>,
     /// The time.
@@ -73,7 +73,7 @@ impl Parts {
         Self {
             home: home.into(),
             directory: directory.into(),
-            env: BTreeMap::new(),
+            env: Arc::default(),
             user_settings: None,
             clock: Arc::new(SystemClock::default()),
             started_by: StartedBy::Person,
@@ -102,7 +102,7 @@ pub struct BackgroundProgram {
 pub struct Runtime {
     parts: Parts,
     /// What project and user set.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// Whether a schedule started it.
     by_clock: bool,
     /// Whether this process drives a run away from any terminal.
@@ -126,7 +126,11 @@ impl Runtime {
     pub fn new(parts: Parts) -> Result<Self, Error> {
         ownership::require_private_home(&parts.home)?;
         Ok(Self {
-            settings: load_settings(&parts.directory, parts.user_settings.as_deref(), &parts.home)?,
+            settings: Arc::new(load_settings(
+                &parts.directory,
+                parts.user_settings.as_deref(),
+                &parts.home,
+            )?),
             parts,
             by_clock: false,
             detached: false,
@@ -147,7 +151,8 @@ impl Runtime {
 
     /// The same with the settings as they are now, for processes that stay.
     pub(crate) fn reading_settings_at(&self, directory: PathBuf) -> Result<Self, Error> {
-        let settings = load_settings(&directory, self.user_settings.as_deref(), &self.home)?;
+        let user = self.user_settings.as_deref();
+        let settings = Arc::new(load_settings(&directory, user, &self.home)?);
         let parts = Parts { directory, ..self.parts.clone() };
         Ok(Self { parts, settings, granted: OnceLock::new(), ..self.clone() })
     }
@@ -270,7 +275,7 @@ impl Runtime {
 
     /// Who advises the person who is asked.
     pub fn advisor(&self) -> Option<Advisor> {
-        let Settings { project, user, .. } = &self.settings;
+        let Settings { project, user, .. } = &*self.settings;
         // Without one there is nothing to look up.
         if project.advisor.is_none() && user.advisor.is_none() {
             return None;

@@ -15,7 +15,8 @@ pub(super) fn scope() -> Scope {
         _ => indexmap::IndexMap::new(),
     };
     let env = BTreeMap::from([("HOME".to_owned(), "/home/ann".to_owned())]);
-    let outside = Outside::new(env, PathBuf::from("/nowhere/work"), "2026-01-01".to_owned());
+    let outside =
+        Outside::new(Arc::new(env), PathBuf::from("/nowhere/work"), "2026-01-01".to_owned());
     Scope {
         world: World { now: jiff::Timestamp::UNIX_EPOCH, names: Arc::new(outside) },
         inputs: Arc::new(map(json!({ "commit": "abc123", "count": 3, "flags": { "fast": true } }))),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::program::{DialogProgram, PROGRAMS};
 
@@ -10,7 +11,7 @@ use super::program::{DialogProgram, PROGRAMS};
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Its environment.
-    pub env: BTreeMap<String, String>,
+    pub env: Arc<BTreeMap<String, String>>,
     /// The settings name the desktop: someone over ssh, or in a container, means it.
     pub named: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_process::{Happening, Outcome, Spec};
@@ -56,7 +57,7 @@ impl<'a> NotificationService<'a> {
     /// The one of this environment.
     pub(crate) fn find(env: &'a BTreeMap<String, String>) -> Result<Self, String> {
         // A channel names the desktop: someone who writes that over ssh means it.
-        let surroundings = Surroundings { env: env.clone(), named: true };
+        let surroundings = Surroundings { env: Arc::new(env.clone()), named: true };
         if let Some(why) = no_bus(&surroundings) {
             return Err(why);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::digest::digest;
@@ -48,7 +49,7 @@ pub struct World {
     /// Where servers work, and what they are told as their root.
     pub workspace: PathBuf,
     /// The user's environment; servers get little of it.
-    pub environment: BTreeMap<String, String>,
+    pub environment: Arc<BTreeMap<String, String>>,
     /// Who decides what may be started.
     pub trust: Trust,
     /// What may run at all.

@@ -229,7 +229,7 @@ impl NotifyHost for Host {
             agreed: agreed(name, &settings),
             settings,
             policy: granted.policy.clone(),
-            env: Arc::new(there.env.clone()),
+            env: there.env.clone(),
             secrets: there.secret_reader(),
         })
     }

@@ -95,7 +95,7 @@ impl Context {
                 started_by: StartedBy::Person,
                 at_terminal: std::io::stdin().is_terminal(),
                 command: command_shown(),
-                env,
+                env: Arc::new(env),
                 ..Parts::new(home, directory)
             })?,
             paint_out,

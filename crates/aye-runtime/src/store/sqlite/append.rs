@@ -26,6 +26,8 @@ pub(super) struct Latest {
     /// The number of the last event there is.
     n: u64,
     derived: Option<Derived>,
+    /// The run of the lease has no row yet.
+    starts: bool,
     /// A run ended that had or wanted the name of a `concurrency`.
     freed_name: bool,
 }
@@ -94,9 +96,9 @@ fn append_all(
     let mut latest = match latest.filter(is_current) {
         Some(latest) => Latest { freed_name: false, ..latest },
         None => {
-            check_epoch(change, lease, events)?;
-            let lease = (lease.run().clone(), lease.epoch());
-            Latest { version, lease, n: last_n(change)?, derived: None, freed_name: false }
+            let starts = check_epoch(change, lease, events)?;
+            let (lease, n) = ((lease.run().clone(), lease.epoch()), last_n(change)?);
+            Latest { version, lease, n, derived: None, starts, freed_name: false }
         }
     };
     for of_one_run in events.chunk_by(|a, b| a.run == b.run) {
@@ -105,18 +107,18 @@ fn append_all(
     Ok(latest)
 }
 
-/// Whether the lease is the newest there is. A run that has no row yet is
-/// claimed by the append that starts it.
-fn check_epoch(change: &Connection, lease: &Lease, events: &[Event]) -> Result<(), Failure> {
+/// The lease has to be the newest there is. Whether its run has no row yet: the append that
+/// starts it claims it.
+fn check_epoch(change: &Connection, lease: &Lease, events: &[Event]) -> Result<bool, Failure> {
     let run = lease.run();
     let current = epoch(change, run)?;
     match current {
-        Some(current) if current == lease.epoch() => Ok(()),
+        Some(current) if current == lease.epoch() => Ok(false),
         Some(current) => {
             let epoch = lease.epoch();
             Err(StoreError::Fenced { run: run.clone(), epoch, current }.into())
         }
-        None if events.first().is_some_and(|event| event.run == *run) => Ok(()),
+        None if events.first().is_some_and(|event| event.run == *run) => Ok(true),
         None => Err(StoreError::NoRun { run: run.clone() }.into()),
     }
 }
@@ -145,6 +147,7 @@ fn append_run(
     let derived = latest.derived.take();
     let before = match derived.filter(|derived| derived.run.id == *run) {
         Some(derived) => Some(derived),
+        None if latest.starts && run == lease.run() => None,
         None => load(change, run)?,
     };
     let mut derived = before.clone();
@@ -198,7 +201,7 @@ fn append_run(
         let had = before.as_ref().is_some_and(|before| before.run.claim.is_some());
         latest.freed_name |= had && derived.run.claim.is_none();
     }
-    Ok(Latest { n, derived, ..latest })
+    Ok(Latest { n, derived, starts: false, ..latest })
 }
 
 fn load(change: &Connection, run: &RunId) -> Result<Option<Derived>, Failure> {

@@ -48,7 +48,8 @@ fn map(value: Value) -> indexmap::IndexMap<String, Value> {
 /// A scope with these inputs and these results of earlier steps.
 fn scope_of(inputs: Value, outputs: Value) -> Scope {
     let env = BTreeMap::from([("HOME".to_owned(), "/home/ann".to_owned())]);
-    let outside = Outside::new(env, PathBuf::from("/nowhere/work"), "2026-01-01".to_owned());
+    let outside =
+        Outside::new(Arc::new(env), PathBuf::from("/nowhere/work"), "2026-01-01".to_owned());
     Scope {
         world: World { now: "2026-01-01T12:30:00Z".parse().unwrap(), names: Arc::new(outside) },
         inputs: Arc::new(map(inputs)),
