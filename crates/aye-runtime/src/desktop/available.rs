@@ -92,7 +92,7 @@ mod tests {
 
     fn why_not(pairs: &[(&str, &str)], named: bool) -> Option<String> {
         let env = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        from_environment(&Surroundings { env: env.collect(), named })
+        from_environment(&Surroundings { env: Arc::new(env.collect()), named })
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn in_a_container_nothing_is_tried() {
         let root = tempfile::tempdir().expect("a directory");
-        let env = BTreeMap::from([("DISPLAY".to_owned(), ":0".to_owned())]);
+        let env = Arc::new(BTreeMap::from([("DISPLAY".to_owned(), ":0".to_owned())]));
         let why_not = |named| {
             let surroundings = Surroundings { env: env.clone(), named };
             obstacle_below(&surroundings, root.path())

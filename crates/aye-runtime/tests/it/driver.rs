@@ -82,7 +82,7 @@ impl Stage {
     ) -> Result<Driven, Error> {
         let _only = super::SIGNALS.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = runtime::Parts {
-            env: self.env.clone(),
+            env: self.env.clone().into(),
             ..runtime::Parts::new(self.path().join("home"), self.path())
         };
         let runtime = Runtime::new(parts).unwrap();

@@ -12,6 +12,7 @@ use crate::report::{OutputMode, Verbosity};
 use aye_runtime::clock::SystemClock;
 use aye_runtime::error::Error;
 use aye_runtime::runtime::{BackgroundProgram, Parts, Runtime};
+use aye_runtime::skills::SkillFile;
 use aye_runtime::trust::StartedBy;
 
 use super::Global;
@@ -114,6 +115,13 @@ impl Context {
     /// The same, seen from where a run was begun.
     pub fn at(&self, workspace: &str) -> Result<Self, Error> {
         Ok(Self { runtime: self.runtime.at(workspace)?, ..self.clone() })
+    }
+
+    /// The mistakes of a skill, as standard error shows them.
+    pub fn mistakes(&self, file: &SkillFile) -> String {
+        let columns = crate::term::columns(std::io::stderr());
+        let text = file.render_within(self.paint_err.color, columns);
+        if self.paint_err.unicode { text } else { text.replace('…', "~") }
     }
 
     /// The same, showing this of the steps' output.

@@ -59,7 +59,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
     let flow = context.read_skill(&args.skill)?.into_flow().map_err(|error| match error {
         SkillError::Failed(error) => error,
         SkillError::Invalid(file) => {
-            say(&file.render_within(context.paint_err.color, term::columns(std::io::stderr())));
+            say(&context.mistakes(&file));
             let words = format!("`{}` cannot be drawn", file.path.display());
             Error::InvalidSkill(InvalidSkill::Said(words))
         }

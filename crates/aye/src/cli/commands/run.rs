@@ -100,8 +100,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
     }
     if context.verbosity != Verbosity::Quiet && !context.json {
         for file in context.skill_warnings(&skill) {
-            say(&file
-                .render_within(context.paint_err.color, crate::term::columns(std::io::stderr())));
+            say(&context.mistakes(&file));
         }
     }
     let given = given::collect(&args.inputs, args.inputs_file.as_deref())?;
@@ -142,8 +141,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
 pub(super) fn check_skill(wanted: &str, context: &Context) -> Result<CheckedSkill, Error> {
     context.check_skill(wanted).map_err(|error| {
         if let SkillError::Invalid(file) = &error {
-            say(&file
-                .render_within(context.paint_err.color, crate::term::columns(std::io::stderr())));
+            say(&context.mistakes(file));
         }
         error.into_error()
     })

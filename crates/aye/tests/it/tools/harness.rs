@@ -42,7 +42,14 @@ fn environment() -> BTreeMap<String, String> {
 pub(super) fn world(workspace: &Path, trust: Trust) -> World {
     let (workspace, environment) = (workspace.to_path_buf(), environment());
     let policy = Policy::default();
-    World { workspace, environment, trust, policy, run: None, descriptions: None }
+    World {
+        workspace,
+        environment: environment.into(),
+        trust,
+        policy,
+        run: None,
+        descriptions: None,
+    }
 }
 
 impl ToolHarness {
