@@ -167,17 +167,6 @@ impl Screen {
         self.broken = Some(self.lines.iter().map(|line| self.rows(line)).sum());
     }
 
-    /// How many lines have left the window at its top, where the cursor is in this row of it.
-    pub fn scrolled_off(&self, cursor_row: usize) -> usize {
-        let mut gone = self.cursor.0.saturating_sub(cursor_row);
-        let is_gone = |line: &&Painted| {
-            let (all, rows) = (gone, self.rows(line));
-            gone = gone.saturating_sub(rows);
-            all >= rows
-        };
-        self.lines.iter().take_while(is_gone).count()
-    }
-
     /// How many rows a line takes.
     fn rows(&self, line: &Painted) -> usize {
         line.width.max(1).div_ceil(self.columns.max(1))

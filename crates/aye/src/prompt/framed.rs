@@ -21,16 +21,12 @@ use super::style::Styled;
 use super::terminal::{PromptConfig, TerminalEvent, until};
 use super::tty::{Mode, Tty};
 use super::typeahead_guard::TypeaheadGuard;
-use super::view::{FRAME, Look, head, view_below};
+use super::view::{Look, head, view_below};
 
 /// An Escape that nothing follows for so long was the key.
 const ESCAPE: Duration = Duration::from_millis(100);
 /// How often the spinner moves.
 const BEAT: Duration = Duration::from_millis(200);
-/// A terminal that says where its cursor is does so within this time.
-const REPORT: Duration = Duration::from_millis(200);
-/// Asks the terminal where its cursor is.
-const WHERE: &str = "\u{1b}[6n";
 /// Beyond this, nobody watches the seconds.
 const FAR: Duration = Duration::from_secs(600);
 
@@ -58,45 +54,8 @@ pub(super) struct Framed {
     details_printed: bool,
     /// How many lines of the body, which say what an answer does, had no room either.
     body_printed: usize,
-    /// The lines of the head that a smaller window has pushed into the scrollback.
-    scrolled: Scrolled,
-    /// Until then the terminal may say where a smaller window has moved the cursor.
-    measuring: Option<Instant>,
     /// Who is asked for advice.
     advising: Option<Advising>,
-}
-
-/// How much of a head is in the scrollback. In a window of another width, other
-/// lines have this text.
-#[derive(Debug, Clone, Copy, Default)]
-struct Scrolled {
-    /// The columns of text in these lines.
-    text: usize,
-    /// The empty lines.
-    empty: usize,
-}
-
-impl Scrolled {
-    fn is_any(self) -> bool {
-        self.text + self.empty > 0
-    }
-
-    fn add(&mut self, line: &Painted) {
-        match line.width.saturating_sub(FRAME) {
-            0 => self.empty += 1,
-            text => self.text += text,
-        }
-    }
-
-    /// How many of these lines it covers.
-    fn lines(self, head: &[Painted]) -> usize {
-        let mut seen = Self::default();
-        let is_covered = |line: &&Painted| {
-            seen.add(line);
-            seen.text <= self.text && seen.empty <= self.empty
-        };
-        head.iter().take_while(is_covered).count()
-    }
 }
 
 impl Framed {
@@ -123,8 +82,6 @@ impl Framed {
             head_printed: false,
             details_printed: false,
             body_printed: 0,
-            scrolled: Scrolled::default(),
-            measuring: None,
             advising: Advising::of(asked, config.advisor.as_ref()),
         })
     }
@@ -185,7 +142,7 @@ impl Framed {
         let now = Instant::now();
         let beat = self.counts.then(|| now + self.next_beat(now));
         let advice = self.advising.as_ref().and_then(Advising::look_at);
-        [beat, self.escape_until, advice, self.measuring].into_iter().flatten().min()
+        [beat, self.escape_until, advice].into_iter().flatten().min()
     }
 
     /// The keys that were typed; an Escape that nothing follows is one.
@@ -250,9 +207,6 @@ impl Framed {
 
     fn paint(&mut self, asked: &AskedQuestion<'_>, now: Timestamp) -> io::Result<()> {
         let (columns, rows) = self.tty.size();
-        if !self.measured((columns, rows))? {
-            return Ok(());
-        }
         let look = Look { paint: self.paint, columns, rows };
         let beat = usize::try_from(self.opened.elapsed().as_millis() / BEAT.as_millis());
         let ready = |lines: &[Styled]| -> Vec<Painted> {
@@ -269,7 +223,7 @@ impl Framed {
                 ready(&head(asked, look))
             }
         };
-        let head = &whole[self.scrolled.lines(&whole)..];
+        let head = &whole[..];
         let beat = beat.unwrap_or(0);
         let advisor = self.advising.as_ref().map(Advising::advisor);
         let view = view_below(head.len(), asked, &self.dialog, advisor, look, now, beat);
@@ -315,45 +269,6 @@ impl Framed {
         if out.is_empty() { Ok(()) } else { self.tty.write(&at_once(&out)) }
     }
 
-    /// Whether it is known what a smaller window has left of the picture. It has
-    /// broken lines into several rows, and its first rows may be in the
-    /// scrollback, where nothing can be painted over: only the terminal knows.
-    fn measured(&mut self, (columns, rows): (usize, usize)) -> io::Result<bool> {
-        let before = self.head.as_ref().map(|(window, _)| *window);
-        let is_smaller = before.is_some_and(|before| columns < before.0 || rows < before.1);
-        if !is_smaller || self.screen.is_empty() {
-            self.measuring = None;
-            return Ok(true);
-        }
-        let Some(until) = self.measuring else {
-            self.decoder.take_cursor_row();
-            self.measuring = Some(Instant::now() + REPORT);
-            self.tty.write(WHERE)?;
-            return Ok(false);
-        };
-        let row = self.decoder.take_cursor_row();
-        if row.is_none() && Instant::now() < until {
-            return Ok(false);
-        }
-        self.measuring = None;
-        self.screen.fit(columns);
-        if let (Some(row), Some((_, head)), false) = (row, &self.head, self.head_printed) {
-            let painted = &head[self.scrolled.lines(head)..];
-            let gone = painted.iter().take(self.screen.scrolled_off(row));
-            gone.for_each(|line| self.scrolled.add(line));
-        }
-        Ok(true)
-    }
-
-    /// The window has changed. One that is smaller is looked at first.
-    pub(super) fn resized(&mut self) {
-        let (columns, rows) = self.tty.size();
-        let before = self.head.as_ref().map(|(window, _)| *window);
-        if before.is_none_or(|before| columns >= before.0 && rows >= before.1) {
-            self.hide();
-        }
-    }
-
     pub(super) fn refused(&mut self, why: &str) {
         self.answered = false;
         self.dialog.refused(why);
@@ -373,7 +288,7 @@ impl Framed {
     /// taken away any more. Asked on, it is painted as a whole.
     pub(super) fn finish(&mut self) {
         self.hide();
-        let stays = self.head_printed || self.details_printed || self.scrolled.is_any();
+        let stays = self.head_printed || self.details_printed;
         if stays && self.tty.is_foreground() {
             let corner = if self.paint.unicode { "╰─" } else { "+-" };
             let _ = self.tty.write(&format!("{}\r\n", self.paint.text(Tone::Ask, corner)));
@@ -386,8 +301,6 @@ impl Framed {
         self.head_printed = false;
         self.details_printed = false;
         self.body_printed = 0;
-        self.scrolled = Scrolled::default();
-        self.measuring = None;
     }
 
     pub(super) fn rest(&mut self) {

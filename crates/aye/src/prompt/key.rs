@@ -58,8 +58,6 @@ pub struct Decoder {
     pasting: bool,
     /// The rest of something that is too long to be a key: nobody typed it.
     dropping: Option<Long>,
-    /// The row of the cursor, from 0, as the terminal reported it last.
-    cursor_row: Option<usize>,
 }
 
 /// What is too long to be a key.
@@ -118,11 +116,7 @@ impl Decoder {
                     keys.push(key);
                     used
                 }
-                Cut::Skip(used) => {
-                    let row = reported_row(&self.pending[done..done + used]);
-                    self.cursor_row = row.or(self.cursor_row);
-                    used
-                }
+                Cut::Skip(used) => used,
                 Cut::Paste(used) => {
                     (self.pasting, begun) = (true, true);
                     used
@@ -136,11 +130,6 @@ impl Decoder {
         }
         self.pending.drain(..done);
         begun
-    }
-
-    /// The row of the cursor, from 0, if the terminal has reported it meanwhile.
-    pub fn take_cursor_row(&mut self) -> Option<usize> {
-        self.cursor_row.take()
     }
 
     /// Whether an Escape waits to see whether more follows.
@@ -280,13 +269,6 @@ fn sequence(bytes: &[u8]) -> Cut {
         return Cut::Skip(used);
     }
     Cut::Key(named(&rest[..end], rest[end]), used)
-}
-
-/// The row of `ESC [ row ; column R`, from 0.
-fn reported_row(bytes: &[u8]) -> Option<usize> {
-    let report = bytes.strip_prefix(b"\x1b[")?.strip_suffix(b"R")?;
-    let (row, _) = std::str::from_utf8(report).ok()?.split_once(';')?;
-    row.parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// A string up to `ESC \` or BEL: the terminal speaking, not a person.

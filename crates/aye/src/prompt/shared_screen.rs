@@ -54,7 +54,7 @@ impl SharedScreen {
     /// The window has changed: a frame is painted anew, lines stay as they are.
     pub fn resized(&self) {
         if let Some(Prompt::Framed(prompt)) = &mut self.drawn_mut().prompt {
-            prompt.resized();
+            prompt.hide();
         }
     }
 

@@ -39,7 +39,7 @@ pub use inbox_view::{Item, inbox_lines};
 pub use plain::{plain_advice, plain_ask, plain_details, plain_question};
 
 /// Columns that the frame takes on the left.
-pub(super) const FRAME: usize = 3;
+const FRAME: usize = 3;
 
 /// The window it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -140,14 +140,12 @@ pub(super) fn choose_report<'a>(
         };
         let mode = mode.unwrap_or(usual);
         let live = LiveReport::new(to_err, context.paint_err, verbosity, mode, flow);
-        let live = match viewer {
-            Viewer::Driver => live,
-            Viewer::Watcher => live.watching(),
-        };
-        match verbosity {
+        match (viewer, verbosity) {
+            // No guard would give the terminal back if it was killed.
+            (Viewer::Watcher, _) => Box::new(live.watching()),
             // Nothing is drawn that keys could break.
-            Verbosity::Quiet => Box::new(live),
-            Verbosity::Normal | Verbosity::Verbose => Box::new(EchoOff::new(live)),
+            (Viewer::Driver, Verbosity::Quiet) => Box::new(live),
+            (Viewer::Driver, _) => Box::new(EchoOff::new(live)),
         }
     } else {
         let paints = [context.paint_out, context.paint_err];

@@ -142,34 +142,6 @@ fn a_confirmation_in_tmux() {
     assert_eq!(done.lines().count(), 3, "{done}");
 }
 
-/// tmux moves the first rows of a card to its history when it breaks the others.
-/// They stand there once, and the answer closes the frame that they began.
-#[test]
-fn a_question_at_the_top_of_a_window_that_gets_narrower() {
-    let place = Place::new();
-    place.write(
-        "q.yaml",
-        "{ name: ship, steps: [{ name: q, confirm: { message: 'hi?', timeout: 0 } }] }",
-    );
-    let tmux = Tmux::start(&place, 80, 24, "clear; $AYE run q.yaml");
-    tmux.wait_for("╰─");
-    let sizes = [(40, 24, "│    the run ends (c"), (60, 24, "│    (cancelled)")];
-    for (columns, rows, text) in [sizes[0], (80, 24, "the run ends (cancelled)"), sizes[1]] {
-        tmux.resize(columns, rows);
-        tmux.wait("one card", |pane| pane.contains(text) && pane.matches("╰─").count() == 1);
-    }
-    tmux.resize(50, 24);
-    let pane = tmux.wait("one card", |pane| pane.contains("│    ends (c"));
-    assert_eq!(pane.matches("╭─ ship · q").count(), 1, "{pane}");
-    tmux.keys("y");
-    let done = tmux.wait_for("code 0");
-    assert_eq!(done.matches("╭─").count(), 1, "{done}");
-    assert!(!done.contains("├─"), "{done}");
-    let (_, after) = done.split_once("╭─ ship · q\n").unwrap();
-    let (_, after) = after.split_once("╰─\n").unwrap();
-    assert!(after.starts_with("● q  hi?  Proceed"), "{done}");
-}
-
 /// A message that is taller than the window is printed once, whatever the window does,
 /// and its frame is closed.
 #[test]

@@ -5,7 +5,7 @@ use aye_runtime::store::{Leases as _, SqliteStore};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pty::Terminal;
-use crate::cli::harness::{Place, until};
+use crate::cli::harness::Place;
 
 const SKILL: &str = "
 name: slow
@@ -56,21 +56,6 @@ fn keys_leave_no_trace_in_the_plan() {
     ✓ slow completed in 1.0s  3 steps done
     ");
     terminal.assert_clean();
-}
-
-#[test]
-fn who_watches_leaves_no_trace_either() {
-    let place = place(SKILL);
-    place.aye(&["run", "s.yaml", "--detach"]).ok();
-    let mut terminal = Terminal::aye(&place, &["watch"]);
-    terminal.wait_for("│ compiling");
-    assert!(!terminal.echoes());
-    terminal.keys("hello\r\r\x03");
-    assert_eq!(terminal.end(), Some(130));
-    assert!(!terminal.vt.all().contains("hello"), "{}", terminal.vt.all());
-    terminal.assert_clean();
-    place.write("go", "");
-    until("it has ended", || place.status() == "completed");
 }
 
 #[test]

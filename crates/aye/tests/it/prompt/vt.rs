@@ -145,8 +145,6 @@ impl Vt {
             b'l' if parameters == "?2004" => self.paste = false,
             b'h' | b'l' if parameters == "?2026" => self.drawing = last == b'h',
             b'h' | b'l' => {}
-            // Where the cursor is: this terminal does not say.
-            b'n' if parameters == "6" => {}
             // Titles are put on a stack and taken from it.
             b't' if matches!(parameters.as_str(), "22;2" | "23;2") => {}
             other => panic!("an unknown sequence: CSI {parameters} {}", char::from(other)),
