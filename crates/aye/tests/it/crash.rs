@@ -449,6 +449,10 @@ fn killed_while_they_want_a_name(around: Option<&str>) {
             kills[ENDS.iter().position(|one| one == end).unwrap()] += killed[run];
             match end.as_str() {
                 "cancelled" => assert!(all.starts_with(&has), "{lines}"),
+                // The one that cancels was killed when it had ended the run inside alone.
+                "failed" if run == 2 && around.is_some() => {
+                    assert!(all.starts_with(&has), "{lines}");
+                }
                 _ => assert_eq!(has, all),
             }
         }
