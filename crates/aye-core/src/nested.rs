@@ -53,6 +53,9 @@ pub struct Parent {
     /// It belongs to a clean-up: the step, or one around it, is in `finally`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finally: bool,
+    /// It repairs a step, or belongs to what does: nothing repairs it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
     /// Where it leads in a run around it if the run is declined. In an item of a
     /// `foreach` only silence does that: a no leaves the item out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -69,6 +69,8 @@ pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
     replaced: Vec<String>,
+    /// What only the names of variables say is secret.
+    named: Vec<String>,
     /// Results that held a secret, as they were.
     revealed: IndexMap<String, Value>,
     /// Every form of all of them, the longest first.
@@ -120,18 +122,43 @@ impl Secrets {
             self.learn(value);
             self.replaced.push(value.clone());
         }
+        for value in &other.named {
+            self.learn(value);
+            self.named.push(value.clone());
+        }
     }
 
-    /// Masks from now on what a variable holds whose name says that it is a secret.
+    /// Masks from now on what a variable of the environment holds whose name says that it is a
+    /// secret.
     pub(crate) fn learn_env(&mut self, value: &str) {
         self.learn(value);
         self.replaced.push(value.to_owned());
     }
 
+    /// Masks from now on what a step puts into a variable whose name says that it is a secret,
+    /// although nothing else does.
+    pub(crate) fn learn_named(&mut self, value: &str) {
+        self.learn(value);
+        self.named.push(value.to_owned());
+    }
+
+    /// Those that are secret for another reason than the name of a variable; nothing if that is
+    /// all of them.
+    pub(crate) fn without_named(&self) -> Option<Self> {
+        if self.named.is_empty() {
+            return None;
+        }
+        let mut others = Self { named: Vec::new(), forms: Vec::new(), ..self.clone() };
+        for value in self.inputs.values().chain(self.answers.values()).chain(&self.replaced) {
+            others.learn(value);
+        }
+        Some(others)
+    }
+
     /// Whether the name of a variable says that its value is a secret, and that
     /// is not known yet.
     pub(crate) fn is_news(&self, name: &str, value: &str) -> bool {
-        is_named_secret(name, value) && !self.replaced.iter().any(|known| known == value)
+        is_named_secret(name, value) && !self.forms.iter().any(|known| known == value.trim())
     }
 
     /// Takes inputs as they may be written down. One that holds a secret, such

@@ -1,5 +1,7 @@
 //! From a question as written to a question as asked.
 
+use std::cell::Cell;
+
 use serde_json::json;
 
 use crate::digest::digest;
@@ -42,8 +44,10 @@ impl Machine {
         world: &World,
     ) -> Result<BuiltQuestion, TextError> {
         let (scope, recorder) = recording(self.scope_of(&step.name, world));
+        let hidden = Cell::new(false);
         let show = |template: &str| {
             let text = text::text(template, &scope)?;
+            hidden.set(hidden.get() || self.hides_by_name(&text));
             Ok(self.mask_seen(&text, &recorder))
         };
         let mut options = Vec::new();
@@ -64,8 +68,16 @@ impl Machine {
             Purpose::Recover => Follows { destructive: step.destructive, ..Follows::default() },
         };
         let certain = followed.is_certain();
-        let Follows { command: follows, mut words, destructive, coverage, unknown, later, .. } =
-            followed;
+        let Follows {
+            command: follows,
+            mut words,
+            destructive,
+            coverage,
+            unknown,
+            later,
+            later_repairs,
+            ..
+        } = followed;
         let title = match &ask.title {
             Some(title) => show(title)?,
             None => ask.kind.usual_title().to_owned(),
@@ -125,7 +137,9 @@ impl Machine {
             // What someone types at this very question decides, and nobody knows it.
             let unknown = unknown.iter().filter(|name| **name != step.name.value);
             let unknown = unknown.map(|name| format!("`{name}`: what it does is not known yet"));
-            question.not_covered = unknown.chain(named_later(&later)).collect();
+            let later = named("later steps", &later);
+            let repairs = named("repairs of later steps", &later_repairs);
+            question.not_covered = unknown.chain(later).chain(repairs).collect();
         }
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
@@ -147,6 +161,8 @@ impl Machine {
             question.destructive |= destructive;
             question.facts = Some(facts);
         }
+        // Another value looks the same.
+        question.remember &= !hidden.get();
         if question.remember {
             question.recall = self.recall(step, ask, &question, &scope);
             question.remember = question.recall.is_some();
@@ -326,15 +342,15 @@ impl Machine {
     }
 }
 
-/// One line about steps that come later.
-fn named_later(later: &[String]) -> Option<String> {
+/// One line that names the first of these: ``later steps: `a`, `b` and 3 more``.
+pub(super) fn named(what: &str, names: &[String]) -> Option<String> {
     const MOST: usize = 5;
-    let shown: Vec<String> = later.iter().take(MOST).map(|name| format!("`{name}`")).collect();
-    let more = match later.len().saturating_sub(MOST) {
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!shown.is_empty()).then(|| format!("later steps: {}{more}", shown.join(", ")))
+    (!shown.is_empty()).then(|| format!("{what}: {}{more}", shown.join(", ")))
 }
 
 /// A message with what it is about below it: one text, which every prompter

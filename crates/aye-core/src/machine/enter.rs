@@ -56,6 +56,7 @@ impl Machine {
                 None => self.start_step(&name, 1, world, events),
             },
             Some(ask) => {
+                self.learn_variables(world);
                 let built = self.build_question(step, ask, Purpose::Gate, true, world);
                 self.put(built, Vec::new(), (&name, "confirmation"), world, events);
             }
@@ -249,6 +250,7 @@ impl Machine {
         let approved = self.state.steps.get(name).and_then(|record| record.approved.clone());
         match (step, gate, approved) {
             (Some(step), Some(ask), _) => {
+                self.learn_variables(world);
                 let built = self.build_question(step, &ask, Purpose::Gate, true, world);
                 self.put(built, Vec::new(), (name, "confirmation"), world, events);
             }
@@ -328,6 +330,7 @@ impl Machine {
             let step = Some(name.to_owned());
             return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
+        self.learn_variables(world);
         let built = self.build_question(&step, &ask, Purpose::Ask, true, world);
         self.put(built, Vec::new(), (name, "question"), world, events);
     }

@@ -116,9 +116,14 @@ impl Machine {
     /// Masks what a program about to start gets in variables with the names of
     /// secrets.
     pub fn mask_env(&mut self, process: &Process<String>) {
+        let step = match &self.state.phase {
+            Phase::Running { step, .. } => self.node(step),
+            Phase::Transition(_) | Phase::Asking { .. } | Phase::Ended(_) => None,
+        };
+        let env = step.map(|(_, node)| node.step.env.clone()).unwrap_or_default();
         for (name, value) in &process.env {
-            if let Some(value) = value.as_ref().filter(|value| self.secrets.is_news(name, value)) {
-                Arc::make_mut(&mut self.secrets).learn_env(value);
+            if let Some(value) = value {
+                self.learn_variable(name, env.get(name).and_then(Option::as_ref), value);
             }
         }
     }
@@ -242,7 +247,8 @@ impl Machine {
         self.render_masked(scope, |scope, secrets| self.masked_line(step, scope, secrets))
     }
 
-    fn masked_line(
+    /// The same with these secrets masked.
+    pub(super) fn masked_line(
         &self,
         step: &Step,
         scope: &Scope,

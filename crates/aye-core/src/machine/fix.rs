@@ -52,7 +52,7 @@ impl Machine {
     /// Why it cannot be used.
     fn plan(&self, step: &str, known: &KnownFix, world: &World) -> Result<Option<FixPlan>, String> {
         let used = self.state.fixes.get(&known.id).copied().unwrap_or(0);
-        if self.state.winding_down.is_some() || used >= known.max_uses {
+        if self.state.winding_down.is_some() || self.is_repair() || used >= known.max_uses {
             return Ok(None);
         }
         let Some((_, node)) = self.node(step) else { return Ok(None) };

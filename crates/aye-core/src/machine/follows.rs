@@ -34,6 +34,8 @@ pub(super) struct Follows {
     pub(super) unseen: bool,
     /// Later steps that run because of the yes, and that it does not cover.
     pub(super) later: Vec<String>,
+    /// What repairs those.
+    pub(super) later_repairs: Vec<String>,
     /// What those of them say that say the same in every run: a remembered yes is bound to it.
     pub(super) constant: Vec<String>,
     /// One of them depends on the run: the yes is not remembered.
@@ -86,6 +88,7 @@ impl Machine {
             ..Follows::default()
         };
         let mut coverage = Coverage::default();
+        let mut started = Vec::new();
         let output = self.output_name(&step.name);
         let users = self.users(step);
         for answer in &answers {
@@ -118,6 +121,9 @@ impl Machine {
                 if other.confirmation.is_some() {
                     continue;
                 }
+                if !self.flow.is_in_finally(at) {
+                    started.push(other);
+                }
                 let known = holds.is_ok();
                 let of = (Some(other.name.as_str()), leads);
                 let told = known && self.cover(other, &scope, of, &mut coverage).is_ok();
@@ -126,19 +132,23 @@ impl Machine {
                 }
             }
         }
+        self.add_repairs(&step.name, &started, scope, &mut coverage, &mut follows);
         follows.coverage = Some(coverage).filter(|coverage| !coverage.is_empty());
         // A no would have kept all of these from running.
+        let mut uncovered = Vec::new();
         for at in self.comes_later(step, &answers, false) {
             let later = &self.flow.nodes[at].step;
             let is_shown = later.confirmation.is_some() || follows.covers(&later.name);
             if later.action.acts() && !is_shown {
                 follows.later.push(later.name.value.clone());
+                uncovered.push(later);
                 match flow::constant_text(later) {
                     Some(text) => follows.constant.push(text),
                     None => follows.varies = true,
                 }
             }
         }
+        self.add_later_repairs(&uncovered, scope, &mut follows);
         for at in self.comes_later(step, &answers, true) {
             let later = &self.flow.nodes[at].step;
             if later.confirmation.is_none() && !follows.covers(&later.name) {

@@ -6,7 +6,7 @@ use crate::event::{Event, EventKind, HealTriggered, RetryReason};
 use crate::heal::{Category, Failing};
 use crate::input::{End, Finished};
 use crate::journal::{Healing, StepOutcome, StepRecord};
-use crate::nested::{Child, ChildBody, Nested};
+use crate::nested::{Child, ChildBody, Nested, Parent};
 use crate::skill::HealRule;
 use crate::skill::{Action, OnError, Step};
 use crate::text::World;
@@ -20,16 +20,23 @@ impl Machine {
         self.flow.skill.heal.iter().chain(self.limits.heal.iter())
     }
 
+    /// Whether this run repairs a step of another one, or belongs to what does. A repair that
+    /// fails has failed: the rule that started it could start itself again, and nobody who
+    /// agreed to a repair has seen one of the repair.
+    pub(super) fn is_repair(&self) -> bool {
+        self.state.started.parent.as_ref().is_some_and(|parent| parent.repair)
+    }
+
     /// Whether a rule can be for a failure of this step.
     pub(super) fn can_heal(&self, step: &Step) -> bool {
         let record = self.state.steps.get(step.name.as_str());
         let (tool, program) = (step.action.tool(), program_of(&step.action, record));
-        self.rules().any(|rule| rule.when.could_fit(&step.name, tool, program))
+        !self.is_repair() && self.rules().any(|rule| rule.when.could_fit(&step.name, tool, program))
     }
 
     /// The rule that is for the failure of this step.
     pub(super) fn rule_for(&self, step: &str) -> Option<&HealRule> {
-        if self.state.winding_down.is_some() || self.rules().next().is_none() {
+        if self.state.winding_down.is_some() || self.is_repair() || self.rules().next().is_none() {
             return None;
         }
         let (record, (_, node)) = (self.state.steps.get(step)?, self.node(step)?);
@@ -58,6 +65,7 @@ impl Machine {
             StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
         );
         let Some(rule) = self.rule_for(step).filter(|_| failed).cloned() else { return false };
+        self.learn_variables(world);
         match self.repair_agreed(step, &rule, world) {
             None | Some(Agreed::Same) => {}
             Some(Agreed::Inspect(inspection)) => {
@@ -92,7 +100,7 @@ impl Machine {
 
     /// The repair as a run inside the step.
     pub(super) fn repair(&self, step: &str, execution: u32) -> Nested {
-        let parent = self.parent_named(step, execution);
+        let parent = Parent { repair: true, ..self.parent_named(step, execution) };
         Nested {
             children: vec![Child { parent, body: ChildBody::Repair }],
             parallel: 1,

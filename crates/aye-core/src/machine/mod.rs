@@ -13,7 +13,7 @@
 //! | what follows, until the run rests | `advance` |
 //! | the name that one run at a time can hold | `concurrency` |
 //! | before a step acts: its gate, its question, its command | `enter`, `ask`, `execution`, `label` |
-//! | what a yes leads to and covers; asking, after a look | `follows`, `gate`, `covers` |
+//! | what a yes leads to and covers; asking, after a look | `follows`, `gate`, `repairs`, `covers` |
 //! | variables with the names of secrets, where they are shown | `variables` |
 //! | how its action ended | `finish`, `guard`, `retry` |
 //! | what a failed step is given differently; fixes from memory | `edit`, `fix`, `heal` |
@@ -50,6 +50,7 @@ mod label;
 mod nested;
 mod origin;
 mod refusal;
+mod repairs;
 mod resolve;
 mod retry;
 mod run;

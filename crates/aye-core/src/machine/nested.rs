@@ -36,6 +36,7 @@ impl Machine {
             depth: self.depth() + 1,
             bound: self.node(step).is_some_and(|(_, node)| self.is_bound(&node.step)),
             finally: self.is_cleaning_up(),
+            repair: self.is_repair(),
             declined: None,
         }
     }

@@ -11,13 +11,43 @@ use crate::facts::Change;
 use crate::flow;
 use crate::journal::{Approved, StepRecord};
 use crate::secrets::{Secrets, names_secret};
-use crate::skill::Step;
+use crate::skill::{Step, Template};
 use crate::text::{self, Outside, Recorder, Scope, TextError, World};
 
 use super::covers::HIDDEN;
 use super::run::{Machine, frozen};
 
 impl Machine {
+    /// Masks from now on what steps put into variables with the names of secrets, as far as it
+    /// is known already: what a question shows does not depend on which of them have run.
+    pub(super) fn learn_variables(&mut self, world: &World) {
+        let flow = Arc::clone(&self.flow);
+        for node in flow.nodes.iter().filter(|node| !node.step.env.is_empty()) {
+            for (name, template) in node.step.env.iter().filter(|(name, _)| names_secret(name)) {
+                let Some(template) = template else { continue };
+                // One that does not render yet has not been given to anything.
+                let value = text::text(template, &self.scope_of(&node.step.name, world));
+                if let Ok(value) = value {
+                    self.learn_variable(name, Some(template), &value);
+                }
+            }
+        }
+    }
+
+    /// Masks from now on what a step puts into this variable, if its name says that it is a
+    /// secret.
+    pub(super) fn learn_variable(&mut self, name: &str, made: Option<&Template>, value: &str) {
+        if !self.secrets.is_news(name, value) {
+            return;
+        }
+        let is_secret = made.is_some_and(|template| self.is_made_of_secrets(template));
+        let secrets = Arc::make_mut(&mut self.secrets);
+        match is_secret {
+            true => secrets.learn_env(value),
+            false => secrets.learn_named(value),
+        }
+    }
+
     /// What `render` gives with everything masked that must not be written down. It may be
     /// called twice.
     pub(super) fn render_masked<T>(
@@ -25,12 +55,25 @@ impl Machine {
         scope: &Scope,
         render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
     ) -> Result<T, TextError> {
-        let (scope, recorder) = recording(scope.clone());
-        let rendered = render(&scope, &self.secrets)?;
-        match self.with_variables(&recorder.seen()) {
-            Some(secrets) => render(&scope, &secrets),
-            None => Ok(rendered),
-        }
+        render_masked_by(&self.secrets, scope, render)
+    }
+
+    /// Whether a part of what was rendered is hidden only because of the name of a variable.
+    pub(super) fn is_hidden_by_name<T: PartialEq>(
+        &self,
+        scope: &Scope,
+        masked: &T,
+        render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
+    ) -> bool {
+        let others = self.secrets.without_named();
+        let bare = others.and_then(|others| render_masked_by(&others, scope, render).ok());
+        bare.is_some_and(|bare| bare != *masked)
+    }
+
+    /// Whether a part of this text is hidden only because of the name of a variable.
+    pub(super) fn hides_by_name(&self, text: &str) -> bool {
+        let others = self.secrets.without_named();
+        others.is_some_and(|others| others.mask(text) != self.secrets.mask(text))
     }
 
     /// A text that was rendered while this recorder looked on, as it may be written down.
@@ -99,29 +142,57 @@ impl Machine {
 
     /// The secrets of the run and those among these values; nothing if there are none.
     pub(super) fn with_variables(&self, seen: &Outside) -> Option<Secrets> {
-        let mut values = seen.iter().filter_map(secret_value).peekable();
-        values.peek()?;
-        let mut secrets = Secrets::clone(&self.secrets);
-        values.for_each(|value| secrets.learn_env(value));
-        Some(secrets)
+        with_variables(&self.secrets, seen)
     }
+}
+
+fn render_masked_by<T>(
+    secrets: &Secrets,
+    scope: &Scope,
+    render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
+) -> Result<T, TextError> {
+    let (scope, recorder) = recording(scope.clone());
+    let rendered = render(&scope, secrets)?;
+    match with_variables(secrets, &recorder.seen()) {
+        Some(secrets) => render(&scope, &secrets),
+        None => Ok(rendered),
+    }
+}
+
+fn with_variables(known: &Secrets, seen: &Outside) -> Option<Secrets> {
+    let mut values = seen.iter().filter_map(secret_value).peekable();
+    values.peek()?;
+    let mut secrets = known.clone();
+    values.for_each(|value| secrets.learn_env(value));
+    Some(secrets)
+}
+
+/// Which starts of earlier steps gave what this step reads.
+pub(super) fn read_of(step: &Step, scope: &Scope) -> Option<String> {
+    starts(scope, |name, record| {
+        let output = record.output.as_deref();
+        flow::reads_outcome(step, name) || output.is_some_and(|output| flow::reads(step, output))
+    })
 }
 
 /// Which starts of earlier steps gave what a hidden value is made of: a later start may have
 /// given something else.
 pub(super) fn made_by(template: &str, scope: &Scope) -> String {
-    let reads = |(name, record): &(&String, &StepRecord)| {
+    let reads = |name: &str, record: &StepRecord| {
         flow::template_reads(template, name, record.output.as_deref())
     };
+    starts(scope, reads).map(|made| format!(" (of {made})")).unwrap_or_default()
+}
+
+/// The last starts of these steps: `` `pick` at start 3``.
+fn starts(scope: &Scope, reads: impl Fn(&str, &StepRecord) -> bool) -> Option<String> {
     let mut made = scope
         .steps
         .iter()
-        .filter(reads)
+        .filter(|(name, record)| reads(name, record))
         .map(|(name, record)| format!("`{name}` at start {}", record.execution));
-    match made.next() {
-        Some(first) => format!(" (of {})", made.fold(first, |all, one| all + ", " + &one)),
-        None => String::new(),
-    }
+    let first = made.next()?;
+    Some(made.fold(first, |all, one| all + ", " + &one))
 }
 
 /// A scope that notes what it looks up outside.

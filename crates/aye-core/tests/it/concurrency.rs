@@ -97,6 +97,7 @@ fn the_time_of_the_step_around_a_run_does_not_stand_still() {
         depth: 1,
         bound: false,
         finally: false,
+        repair: false,
         declined: None,
     };
     let (run, deadline) = (parent.child().unwrap(), Some(dawn() + secs(60)));

@@ -226,3 +226,97 @@ fn what_only_its_name_hides_is_compared_before_another_attempt() {
         }
     }
 }
+
+/// A step with an argument that it also puts into a variable with the name of a secret.
+fn keyed(name: &str) -> Step {
+    let env = [("OBJECT_KEY".to_owned(), Some(t("{{ inputs.target }}")))].into();
+    Step { env, ..program(name, "deploy", &["{{ inputs.target }}"]) }
+}
+
+fn begun(skill: aye_core::skill::Skill, target: &str) -> Run {
+    let inputs = [("target".to_owned(), json!(target))].into_iter().collect();
+    Run::start_as(skill, Start { inputs, ..start() })
+}
+
+#[test]
+fn what_a_name_hides_is_hidden_in_the_question_as_it_is_after_the_step_has_run() {
+    let retried = Step {
+        retry: Some(aye_core::skill::Retry { attempts: 3, ..Default::default() }),
+        ..keyed("a")
+    };
+    let mut run = begun(steps([gated(retried, confirm("To {{ inputs.target }}?"))]), "production");
+    assert_eq!(run.question().message, "To ***?");
+    assert_eq!(run.question().follows.as_deref(), Some("deploy '***'"));
+    let facts = json!(run.question().facts).to_string();
+    assert!(!facts.contains("production"), "{facts}");
+    run.answer("yes");
+    run.exit(1);
+    run.crash();
+    run.attach();
+    run.tick(60);
+    // Nothing has changed, also for a process that has not seen the step run.
+    assert_eq!(run.tail(1), ["a start 2"]);
+    run.exit(1);
+    run.tick(120);
+    assert_eq!(run.tail(1), ["a start 3"]);
+}
+
+/// Another value looks the same: an answer for one is none for the other.
+#[test]
+fn what_a_name_hides_elsewhere_is_not_remembered() {
+    let ask = |message: &str| Ask { remember: true, ..confirm(message) };
+    let later = program("b", "deploy", &["{{ inputs.target }}"]);
+    for (skill, value) in [
+        // Before and after the step that has the variable has run.
+        (steps([gated(later.clone(), ask("go?")), keyed("a")]), "production"),
+        (steps([gated(command("b"), ask("To {{ inputs.target }}?")), keyed("a")]), "production"),
+        (steps([asking("ok", ask("go?")), later.clone(), keyed("a")]), "production"),
+    ] {
+        assert!(!begun(skill.clone(), value).question().remember, "{skill:?}");
+    }
+    let mut run = begun(steps([keyed("a"), gated(later, ask("go?"))]), "production");
+    run.exit(0);
+    assert_eq!(run.tail(1), ["b ask gate"]);
+    assert!(!run.question().remember);
+    let note =
+        "values shown as *** because of the name of a variable: the answer is not remembered";
+    assert!(run.question().not_covered.iter().any(|one| one == note));
+}
+
+#[test]
+fn what_a_name_hides_is_asked_about_again_when_a_step_gives_it_anew() {
+    let fix = |name: &str| Step { output: Some(t("next")), ..command(name) };
+    let env = [("OBJECT_KEY".to_owned(), Some(t("{{ next }}")))].into();
+    let skill = states([
+        state(fix("fix"), &[("success", "key")]),
+        state(Step { env, ..command("key") }, &[("success", "ask")]),
+        state(asking("ask", confirm("go?")), &[("success", "a")]),
+        state(
+            program("a", "deploy", &["{{ next }}"]),
+            &[("success", "done"), ("failure", "again")],
+        ),
+        state(fix("again"), &[("success", "a")]),
+        end("done", EndStatus::Completed),
+    ]);
+    let mut run = Run::start(skill);
+    run.exit_with(0, json!("stage-europe"));
+    run.exit(0);
+    run.answer("yes");
+    assert_eq!(run.tail(1), ["a start"], "nothing has changed");
+    run.exit(1);
+    run.exit_with(0, json!("production"));
+    assert_eq!(run.tail(1), ["a ask gate"]);
+    assert!(!run.json().contains("deploy stage-europe"), "{}", run.json());
+}
+
+/// `now` is the moment of the visit, for every attempt.
+#[test]
+fn a_gate_with_the_time_in_its_command_is_asked_once_for_all_attempts() {
+    let retry = aye_core::skill::Retry { attempts: 3, ..Default::default() };
+    let step = Step { retry: Some(retry), ..program("a", "deploy", &["{{ now }}"]) };
+    let mut run = Run::start(steps([gated(step, confirm("go?"))]));
+    run.answer("yes");
+    run.exit(1);
+    run.tick(60);
+    assert_eq!(run.tail(1), ["a start 2"], "{:?}", run.trace());
+}

@@ -316,6 +316,7 @@ fn nobody_is_asked_about_a_failure_inside_it() {
         depth: 1,
         bound: false,
         finally,
+        repair: false,
         declined: None,
     };
     for (finally, last) in [(true, "failed step_failed"), (false, "a ask recover")] {

@@ -9,6 +9,7 @@ mod build;
 mod concurrency;
 mod covers;
 mod covers_gate;
+mod covers_repairs;
 mod covers_secrets;
 mod destructive;
 mod edits;

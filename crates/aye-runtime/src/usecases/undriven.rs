@@ -243,6 +243,7 @@ mod tests {
             depth: 1,
             bound: false,
             finally: false,
+            repair: false,
             declined: None,
         };
         start(&runtime, &mut store, "abcdefgh12_1", Some(parent));

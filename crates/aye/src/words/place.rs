@@ -85,6 +85,7 @@ mod tests {
             depth: 1,
             bound: false,
             finally: false,
+            repair: false,
             declined: None,
         }
     }

@@ -108,6 +108,7 @@ impl Tale {
             depth: 1,
             bound: false,
             finally: false,
+            repair: false,
             declined: None,
         }))
     }

@@ -1,0 +1,141 @@
+//! What repairs the steps that a yes starts: it runs because of that yes, so the question shows
+//! it, and it is compared before it runs.
+
+use crate::facts::Change;
+use crate::flow;
+use crate::heal::HealMatch;
+use crate::question::Question;
+use crate::skill::{Action, HealRule, Step};
+use crate::text::{self, Scope, World};
+
+use super::ask::{bind, named};
+use super::covers::{Agreed, Coverage};
+use super::follows::Follows;
+use super::gate::uses;
+use super::run::Machine;
+
+/// What only a repair can read, or reads as it is when something has failed.
+const PER_FAILURE: [&str; 5] = ["error", "failed", "args", "now", "today"];
+
+impl Machine {
+    /// The rules for failures of these steps whose repairs nobody is asked about.
+    fn repairs_of<'a>(
+        &'a self,
+        started: &'a [&Step],
+        scope: &'a Scope,
+    ) -> impl Iterator<Item = &'a HealRule> {
+        // Nothing is repaired in `finally`, and no repair is.
+        let none = self.state.finally.is_some() || self.is_repair();
+        self.rules().filter(move |rule| {
+            // A gate of its own shows it, and is bound to it.
+            let asked = rule.repair.confirmation.is_some();
+            !none && !asked && started.iter().any(|step| may_repair(rule, step, scope))
+        })
+    }
+
+    /// Adds what repairs these steps, which a yes to the question of the step `asker` starts.
+    /// What a repair takes from the failure is known only when something has failed.
+    pub(super) fn add_repairs(
+        &self,
+        asker: &str,
+        started: &[&Step],
+        scope: &Scope,
+        coverage: &mut Coverage,
+        follows: &mut Follows,
+    ) {
+        let mut unknown = Vec::new();
+        for rule in self.repairs_of(started, scope) {
+            follows.destructive |= rule.repair.destroys();
+            follows.unseen |= rule.repair.holds_a_skill();
+            let name = repair_name(asker, rule);
+            let of = (Some(name.as_str()), None);
+            let depends = started.iter().any(|step| uses(&rule.repair, step))
+                || PER_FAILURE.iter().any(|name| flow::reads(&rule.repair, name))
+                || !rule.repair.then.is_empty()
+                || !rule.repair.guards.is_empty();
+            if depends || self.cover(&rule.repair, scope, of, coverage).is_err() {
+                unknown.push(rule.name.clone());
+            }
+        }
+        if let Some(note) = named("repairs that depend on what fails", &unknown) {
+            coverage.note(&note);
+            follows.varies = true;
+        }
+    }
+
+    /// Adds what repairs the steps after those, which the yes does not cover either.
+    pub(super) fn add_later_repairs(&self, later: &[&Step], scope: &Scope, follows: &mut Follows) {
+        for rule in self.repairs_of(later, scope) {
+            follows.later_repairs.push(rule.name.clone());
+            match flow::constant_text(&rule.repair) {
+                Some(text) => follows.constant.push(text),
+                None => follows.varies = true,
+            }
+        }
+    }
+
+    /// Whether a repair is still what was agreed to at the gate of its step, or at the question
+    /// that started this one; nothing if nobody agreed to it.
+    pub(super) fn repair_agreed(
+        &self,
+        step: &str,
+        rule: &HealRule,
+        world: &World,
+    ) -> Option<Agreed> {
+        let covered = &self.state.covered;
+        let around = covered.get(step).and_then(|it| it.approved.asked_by.as_deref());
+        let mut askers = [Some(step), around].into_iter().flatten();
+        let covered = askers.find_map(|asker| covered.get(&repair_name(asker, rule)))?;
+        // It sees the outside as it is, not as it was shown.
+        let agreed = self.agreed_in(self.scope(world), &rule.repair, &covered.approved, world);
+        // What does not render now is reported when the repair starts.
+        agreed.ok()
+    }
+
+    /// What to do about a failed step whose repair is not what someone agreed to.
+    pub(super) fn pose_unrepaired(
+        &self,
+        step: &str,
+        rule: &str,
+        changed: Vec<Change>,
+        world: &World,
+    ) -> Question {
+        let mut question = self.pose_failed(step, world);
+        let note = format!("The repair `{rule}` is not what was agreed to, and was not run.");
+        question.message = format!("{note}\n\n{}", question.message);
+        let of = |change: Change| Change {
+            what: format!("{} of the repair `{rule}`", change.what),
+            ..change
+        };
+        question.changed = changed.into_iter().map(of).collect();
+        question.remember = false;
+        question.recall = None;
+        question.digest = bind(&question, &[]);
+        question
+    }
+}
+
+/// What the facts about a repair name as their step: no step of a skill is called like this.
+fn repair_name(asker: &str, rule: &HealRule) -> String {
+    format!("{asker}.heal.{}", rule.name)
+}
+
+/// Whether a rule can be for a failure of this step.
+fn may_repair(rule: &HealRule, step: &Step, scope: &Scope) -> bool {
+    let (name, tool) = (step.name.as_str(), step.action.tool());
+    match &step.action {
+        Action::Command { program, .. } => match text::text(program, scope) {
+            Ok(program) => rule.when.could_fit(name, tool, Some(&program)),
+            // It may be any program.
+            Err(_) => HealMatch { command: None, ..rule.when.clone() }.could_fit(name, tool, None),
+        },
+        Action::Shell { .. } => rule.when.could_fit(name, tool, Some("sh")),
+        Action::Ask(_)
+        | Action::Tool { .. }
+        | Action::Compute { .. }
+        | Action::Skill { .. }
+        | Action::ForEach(_)
+        | Action::Return { .. }
+        | Action::Note => rule.when.could_fit(name, tool, None),
+    }
+}

@@ -1,0 +1,163 @@
+//! What repairs the steps that a `confirm` or `choose` step leads to runs because of that yes:
+//! the question shows it, and the yes is bound to it. A repair is not repaired itself.
+
+use std::sync::Arc;
+
+use aye_core::heal::HealMatch;
+use aye_core::machine::Start;
+use aye_core::nested::{Nested, Parent};
+use aye_core::skill::{Ask, HealRule, Skill, Step};
+use serde_json::json;
+
+use crate::build::{
+    Fakes, Run, asking, choose, command, confirm, gated, program, start, steps, through_json, when,
+};
+
+fn rule(name: &str, repair: Step) -> HealRule {
+    let when = HealMatch { codes: vec![3], ..HealMatch::default() };
+    HealRule { name: name.to_owned(), when, repair, retries: 1, backoff: Default::default() }
+}
+
+fn repair(arg: &str) -> Step {
+    program("repair", "sh", &["t.sh", arg])
+}
+
+/// A question, a step that it leads to and another one; a rule repairs them with this.
+fn asked(repair: Step) -> Skill {
+    let ask = Ask { remember: true, ..confirm("Deploy?") };
+    let heal = vec![rule("h", repair)];
+    Skill { heal, ..steps([asking("ok", ask), command("deploy"), command("later")]) }
+}
+
+fn begun(skill: Skill, contents: &str) -> Run {
+    let names = Fakes::default();
+    names.set("file.t.sh", contents);
+    let inputs = [("target".to_owned(), json!("stage"))].into_iter().collect();
+    Run::start_in(skill, Start { inputs, ..start() }, Arc::new(names))
+}
+
+fn shows(run: &Run, line: &str) -> bool {
+    run.question().facts.iter().flatten().any(|fact| fact.line() == line)
+}
+
+fn lists(run: &Run, note: &str) -> bool {
+    run.question().not_covered.iter().any(|one| one == note)
+}
+
+#[test]
+fn the_question_shows_them_and_a_remembered_yes_is_bound_to_them() {
+    let recall = |arg: &str, contents: &str| {
+        let run = begun(asked(repair(arg)), contents);
+        assert!(shows(&run, "command of `ok.heal.h`: sh t.sh stage"), "{:?}", run.question());
+        assert!(lists(&run, "repairs of later steps: `h`"));
+        run.question().recall.clone()
+    };
+    let same = recall("stage", "one");
+    assert!(same.is_some());
+    assert_ne!(same, recall("stage", "two"));
+    // For the later step it is not compared, so it must be the same in every run.
+    assert_eq!(recall("{{ inputs.target }}", "one"), None);
+    // Without a later step it is compared wherever it runs.
+    let two = |arg: &str| {
+        let skill = asked(repair(arg));
+        let when = HealMatch { step: Some("deploy".to_owned()), ..skill.heal[0].when.clone() };
+        let heal = vec![HealRule { when, ..skill.heal[0].clone() }];
+        begun(Skill { heal, ..skill }, "one").question().recall.clone()
+    };
+    assert!(two("stage").is_some());
+    assert_eq!(two("stage"), two("{{ inputs.target }}"));
+}
+
+#[test]
+fn one_that_is_not_what_was_agreed_to_is_not_run() {
+    for change in [false, true] {
+        let mut run = begun(asked(repair("stage")), "one");
+        run.answer("yes");
+        if change {
+            run.names.set("file.t.sh", "two");
+        }
+        run.exit(3);
+        if !change {
+            assert_eq!(run.tail(1), ["deploy heal h"]);
+            continue;
+        }
+        assert_eq!(run.tail(1), ["deploy ask recover"]);
+        assert_eq!(
+            run.question().changed[0].line(),
+            "file `t.sh` of the repair `h`: t.sh (sha256 one) -> t.sh (sha256 two)"
+        );
+        run.crash();
+        run.attach();
+        run.answer("skip");
+        assert_eq!(run.tail(1), ["later start"]);
+    }
+}
+
+#[test]
+fn one_that_depends_on_the_failure_or_on_a_step_is_named_and_not_remembered() {
+    for arg in ["{{ error }}", "{{ now }}", "{{ steps.deploy.exit_code }}", "{{ ok }}"] {
+        let run = begun(asked(repair(arg)), "one");
+        assert!(lists(&run, "repairs that depend on what fails: `h`"), "{arg}");
+        assert!(!run.question().remember, "{arg}");
+    }
+}
+
+#[test]
+fn one_that_destroys_makes_the_question_a_destructive_one() {
+    for destructive in [false, true] {
+        let repair = Step { destructive, ..repair("stage") };
+        let run = begun(asked(repair.clone()), "one");
+        assert_eq!(run.question().destructive, destructive);
+        assert_eq!(run.question().remember, !destructive);
+        let heal = vec![rule("h", repair)];
+        let run = begun(Skill { heal, ..steps([gated(command("a"), confirm("go?"))]) }, "one");
+        assert_eq!(run.question().destructive, destructive);
+    }
+}
+
+#[test]
+fn each_answer_that_proceeds_covers_them() {
+    let mut run = begun(
+        Skill {
+            heal: vec![rule("h", repair("stage"))],
+            ..steps([
+                asking("where", choose("Where?", &["one", "all"])),
+                when(command("few"), "where == 'one'"),
+                when(command("many"), "where == 'all'"),
+            ])
+        },
+        "one",
+    );
+    assert!(shows(&run, "command of `where.heal.h`: sh t.sh stage"));
+    run.answer("all");
+    assert_eq!(run.tail(1), ["many start"]);
+    run.names.set("file.t.sh", "two");
+    run.exit(3);
+    assert_eq!(run.tail(1), ["many ask recover"]);
+}
+
+/// A rule could otherwise start itself again, and start what nobody has seen.
+#[test]
+fn a_repair_is_not_repaired() {
+    let skill = || Skill { heal: vec![rule("h", command("repair"))], ..steps([command("a")]) };
+    let mut outer = Run::start(skill());
+    outer.exit(3);
+    assert_eq!(outer.tail(1), ["a heal h"]);
+    let nested: Nested = match outer.execution().task {
+        aye_core::effect::Task::Nested(nested) => *nested,
+        other => panic!("{other:?}"),
+    };
+    let parent: Parent = through_json(&nested.children[0].parent);
+    assert!(parent.repair);
+    let mut inner = Run::start_as(skill(), Start { parent: Some(parent), ..start() });
+    inner.exit(3);
+    assert_eq!(inner.tail(1), ["failed step_failed"]);
+    // Nor is what it calls: that belongs to the repair too.
+    let calls = Skill {
+        heal: vec![rule("h", command("repair"))],
+        ..steps([gated(command("b"), confirm("go?"))])
+    };
+    let parent = inner.machine.state().started.parent.as_deref().cloned();
+    let run = Run::start_as(calls, Start { parent, ..start() });
+    assert!(run.question().facts.iter().flatten().all(|fact| fact.step.is_none()));
+}
