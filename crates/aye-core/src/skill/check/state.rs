@@ -62,6 +62,16 @@ impl Checker<'_> {
                     .label(key, "a state is named by its key"),
             );
         }
+        if let Some(key) = doc.then.key() {
+            self.report.push(
+                Diagnostic::error("stray-key", format!("`then` in {place}"))
+                    .label(key, "it would not run: transitions say what follows a state")
+                    .hint(
+                        "make its steps states, and name the first in \
+                         `transitions: { success: NAME }`",
+                    ),
+            );
+        }
         let is_final = doc.kind.get().is_some();
         if let (Some(status), true) = (doc.status.key(), doc.kind.is_absent()) {
             self.report.push(

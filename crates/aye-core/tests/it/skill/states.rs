@@ -399,3 +399,26 @@ fn answers_at_a_gate_and_answers_that_are_outcomes() {
     4 errors
     ");
 }
+
+#[test]
+fn steps_under_then_belong_to_steps() {
+    insta::assert_snapshot!(check("
+        name: demo
+        initial: one
+        states:
+          one:
+            command: make
+            then:
+              - { name: two, command: b }
+    "), @"
+    error[stray-key]: `then` in state `one`
+      --> demo.yaml:6:5
+       |
+     6 |     then:
+       |     ^^^^ it would not run: transitions say what follows a state
+       |
+    hint: make its steps states, and name the first in `transitions: { success: NAME }`
+
+    1 error
+    ");
+}
