@@ -41,7 +41,7 @@ fn mask_in<'a>(parts: Vec<Part<'_>>, forms: impl Iterator<Item = &'a str>) -> St
     for part in parts {
         if !part.shown {
             // What has no shape is not needed inside a secret.
-            if !inside || part.text.starts_with(['\u{1b}', '\u{9b}', '\n']) {
+            if !inside || part.text.starts_with(|c| begins_sequence(c) || c == '\n') {
                 masked.push_str(part.text);
             }
             continue;
@@ -61,7 +61,7 @@ fn mask_in<'a>(parts: Vec<Part<'_>>, forms: impl Iterator<Item = &'a str>) -> St
 
 /// Whether a text has something in it that a terminal does not show.
 pub(super) fn has_hidden(text: &str) -> bool {
-    text.contains(is_shapeless) || text.contains(['\u{1b}', '\u{9b}'])
+    text.contains(is_hidden)
 }
 
 /// Whether a text has more than one line.
@@ -74,11 +74,32 @@ fn is_break(letter: char) -> bool {
 }
 
 fn is_hidden(letter: char) -> bool {
-    is_shapeless(letter) || matches!(letter, '\u{1b}' | '\u{9b}')
+    is_shapeless(letter) || begins_sequence(letter)
+}
+
+/// Whether a sequence begins with it; all but the first are its second letter in one.
+fn begins_sequence(letter: char) -> bool {
+    letter == '\u{1b}' || in_one(letter).is_some()
+}
+
+/// What follows the escape where a sequence does not begin with one letter.
+fn in_one(letter: char) -> Option<char> {
+    match letter {
+        '\u{9b}' => Some('['),
+        '\u{9d}' => Some(']'),
+        '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => Some('P'),
+        _ => None,
+    }
 }
 
 fn is_shapeless(letter: char) -> bool {
-    matches!(letter, '\0'..='\u{7}' | '\u{e}'..='\u{1a}' | '\u{1c}'..='\u{1f}' | '\u{7f}')
+    match letter {
+        '\0'..='\u{7}' | '\u{e}'..='\u{1a}' | '\u{1c}'..='\u{1f}' | '\u{7f}' => true,
+        // The next line.
+        '\u{85}' => false,
+        '\u{80}'..='\u{9f}' => in_one(letter).is_none(),
+        _ => false,
+    }
 }
 
 /// A piece of a text, and whether a terminal shows it.
@@ -108,7 +129,7 @@ fn length(text: &str) -> usize {
     if is_shapeless(first) || is_break(first) {
         return first.len_utf8();
     }
-    let second = if first == '\u{9b}' { Some('[') } else { letters.next().map(|(_, c)| c) };
+    let second = in_one(first).or_else(|| letters.next().map(|(_, c)| c));
     let rest = letters.as_str();
     let start = text.len() - rest.len();
     let until = |end: &dyn Fn(char) -> bool| rest.find(end).unwrap_or(rest.len());
@@ -120,11 +141,18 @@ fn length(text: &str) -> usize {
             let last = rest[at..].chars().next().filter(|c| ('@'..='~').contains(c));
             start + at + last.map_or(0, char::len_utf8)
         }
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            let at = until(&|c| matches!(c, '\u{7}' | '\u{1b}'));
-            let end = [("\u{7}", 1), ("\u{1b}\\", 2)];
-            let end = end.iter().find(|(end, _)| rest[at..].starts_with(end));
-            start + at + end.map_or(0, |(_, length)| *length)
+        // A bell ends titles and links; two characters break any of them off.
+        Some(kind @ (']' | 'P' | 'X' | '^' | '_')) => {
+            let ends = |c| matches!(c, '\u{18}' | '\u{1a}' | '\u{1b}' | '\u{9c}');
+            let at = until(&|c| ends(c) || c == '\u{7}' && kind == ']');
+            let rest = &rest[at..];
+            let broken_off = rest.starts_with('\u{1b}') && !rest.starts_with("\u{1b}\\");
+            let end = match rest.chars().next().filter(|_| !broken_off) {
+                Some('\u{1b}') => 2,
+                Some(end) => end.len_utf8(),
+                None => 0,
+            };
+            start + at + end
         }
         Some(' '..='/') => {
             let at = until(&|c| !(' '..='/').contains(&c));
@@ -164,6 +192,10 @@ mod tests {
             ("ü\u{1b}[0mhunter\u{1b}[ö", "ü\u{1b}[0m***\u{1b}[ö"),
             ("hunt\u{1b}\u{1b}[31mer2", "***\u{1b}\u{1b}[31m"),
             ("hun\u{1}t\u{5}er\u{18}2", "***"),
+            ("h\u{1b}Pa\u{7}b\u{1b}\\unter2ö", "***\u{1b}Pa\u{7}b\u{1b}\\ö"),
+            ("h\u{1b}_a\u{18}unter2", "***\u{1b}_a\u{18}"),
+            ("h\u{9d}0;t\u{9c}un\u{84}ter2", "***\u{9d}0;t\u{9c}"),
+            ("h\u{90}a\u{7}b\u{1b}[31munter2", "***\u{90}a\u{7}b\u{1b}[31m"),
         ] {
             assert!(has_hidden(text));
             assert_eq!(mask_shown(text, &forms), shown);

@@ -22,8 +22,14 @@ pub(crate) fn invisible(bytes: &[u8]) -> Invisible {
         // The second begins anew.
         [0x1b, 0x1b, ..] => Invisible::Yes(1),
         [0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..] => parameters(rest),
-        // Texts for the terminal itself: titles, links, and what nobody uses.
-        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => text(rest),
+        // Texts for the terminal itself: titles and links, which a bell ends too, and what
+        // nobody uses.
+        [0x1b, b']', rest @ ..] | [0xc2, 0x9d, rest @ ..] => text(rest, true),
+        [0x1b, b'P' | b'X' | b'^' | b'_', rest @ ..]
+        | [0xc2, 0x90 | 0x98 | 0x9e | 0x9f, rest @ ..] => text(rest, false),
+        // The next line.
+        [0xc2, 0x85, ..] => Invisible::No,
+        [0xc2, 0x80..=0x9f, ..] => Invisible::Yes(2),
         [0x1b, rest @ ..] => match rest.iter().position(|byte| !(0x20..0x30).contains(byte)) {
             Some(at) if at < LONGEST => Invisible::Yes(at + 2),
             None if rest.len() < LONGEST => Invisible::Perhaps,
@@ -46,15 +52,20 @@ fn parameters(rest: &[u8]) -> Invisible {
 }
 
 /// The rest of a sequence with a text, behind its two bytes.
-fn text(rest: &[u8]) -> Invisible {
-    let end = rest.iter().position(|byte| [0x07, 0x1b].contains(byte));
-    match end {
-        Some(at) if at >= LONGEST => Invisible::No,
-        Some(at) if rest[at] == 0x07 => Invisible::Yes(at + 3),
-        Some(at) => match rest.get(at + 1) {
-            Some(b'\\') => Invisible::Yes(at + 4),
-            Some(_) => Invisible::Yes(at + 2),
-            None => Invisible::Perhaps,
+fn text(rest: &[u8], bell_ends: bool) -> Invisible {
+    let ends = |at: usize| match rest[at] {
+        0x07 => bell_ends,
+        // Two characters break it off.
+        0x18 | 0x1a | 0x1b => true,
+        0xc2 => rest.get(at + 1).is_none_or(|next| *next == 0x9c),
+        _ => false,
+    };
+    match (0..rest.len().min(LONGEST)).find(|at| ends(*at)) {
+        Some(at) => match (rest[at], rest.get(at + 1)) {
+            (0x1b | 0xc2, None) => Invisible::Perhaps,
+            (0x1b, Some(b'\\')) | (0xc2, Some(_)) => Invisible::Yes(at + 4),
+            (0x1b, Some(_)) => Invisible::Yes(at + 2),
+            (_, _) => Invisible::Yes(at + 3),
         },
         None if rest.len() < LONGEST => Invisible::Perhaps,
         None => Invisible::No,
@@ -79,6 +90,13 @@ mod tests {
             (b"\x1b]8;;x\x07y", Invisible::Yes(7)),
             (b"\x1b]8;;x\x1b\\y", Invisible::Yes(8)),
             (b"\x1b]8;;x\x1b", Invisible::Perhaps),
+            (b"\x1bPa\x07b\x1b\\c", Invisible::Yes(7)),
+            (b"\x1b_a\x18b", Invisible::Yes(4)),
+            ("\u{9d}0;t\u{9c}b".as_bytes(), Invisible::Yes(7)),
+            ("\u{90}a\x07b\u{9c}c".as_bytes(), Invisible::Yes(7)),
+            ("\u{90}a\x07b\u{9c}".as_bytes().split_last().expect("bytes").1, Invisible::Perhaps),
+            ("\u{84}x".as_bytes(), Invisible::Yes(2)),
+            ("\u{85}x".as_bytes(), Invisible::No),
             (b"\x1b]8;;", Invisible::Perhaps),
             (b"\x1b(B", Invisible::Yes(3)),
             (b"\x1b7x", Invisible::Yes(2)),
