@@ -259,6 +259,8 @@ pub enum Subject {
         env: IndexMap<String, Option<Text>>,
         /// Working directory.
         cwd: Option<Text>,
+        /// What it reads from standard input: a shell runs that.
+        stdin: Option<Text>,
     },
     /// The definition of a tool, and the program behind it.
     Tool {

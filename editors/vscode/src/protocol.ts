@@ -938,6 +938,8 @@ export type Parent = {
   bound?: boolean;
   /** It belongs to a clean-up: the step, or one around it, is in `finally`. */
   finally?: boolean;
+  /** It repairs a step, or belongs to what does: nothing repairs it. */
+  repair?: boolean;
   /**
    * Where it leads in a run around it if the run is declined. In an item of a
    * `foreach` only silence does that: a no leaves the item out.

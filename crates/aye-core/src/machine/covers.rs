@@ -174,6 +174,7 @@ impl Machine {
                     argv: process.argv,
                     env: process.env,
                     cwd: process.cwd,
+                    stdin: process.stdin,
                 });
             }
             Action::Tool { tool, .. } => {

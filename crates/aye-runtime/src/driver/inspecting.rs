@@ -9,7 +9,7 @@ use aye_core::flow::Flow;
 use aye_core::input::Input;
 use aye_core::secrets::Text;
 use aye_core::skill::{Action, InputType};
-use aye_process::Spec;
+use aye_process::{Spec, Stdin};
 
 use crate::error::Error;
 use crate::inspect::Invocation;
@@ -43,8 +43,8 @@ impl Driver<'_> {
         let (workspace, file) = (PathBuf::from(&started.workspace), started.file.clone());
         let marked = started.destructive_tools.clone();
         match &look.subject {
-            Subject::Program { argv, env, cwd } => {
-                let mut named = argv.iter().chain(cwd);
+            Subject::Program { argv, env, cwd, stdin } => {
+                let mut named = argv.iter().chain(cwd).chain(stdin);
                 let has_secrets = named.any(|text| text.clone().plain().is_none());
                 let plain = |text: &Text| text.clone().plain();
                 let Some(program) = argv.first().and_then(plain) else {
@@ -62,6 +62,9 @@ impl Driver<'_> {
                     None => Some((name.into(), None)),
                 });
                 spec.env = set.collect();
+                if let Some(text) = stdin.as_ref().and_then(plain) {
+                    spec.stdin = Stdin::Bytes(text.into());
+                }
                 self.invocation(&spec, has_secrets, &workspace)
             }
             Subject::Tool { tool, args } => {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use aye_core::facts::{Fact, FactKind};
-use aye_process::Spec;
+use aye_process::{Spec, Stdin};
 
 use super::contents::{Contents, Found};
 use super::script::{Script, plain_path};
-use super::word::{Role, Word, base_name, is_shell, names_in};
+use super::word::{Role, Word, base_name, is_code_runner, is_shell, names_in, takes_code};
 use super::wrapper::{Wrapped, is_opaque};
 
 /// The largest argument whose contents count.
@@ -29,6 +29,24 @@ const READERS: [(&str, &str); 9] = [
     ("pnpm", "package.json"),
     ("docker-compose", "compose file"),
     ("terraform", "configuration"),
+];
+
+/// Variables that name files or directories with code that a program runs.
+const LOADERS: [&str; 14] = [
+    "BASH_ENV",
+    "ENV",
+    "ZDOTDIR",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5LIB",
+    "PERL5OPT",
+    "RUBYLIB",
+    "RUBYOPT",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
 ];
 
 /// A command line as it would be started.
@@ -182,6 +200,16 @@ impl Invocation<'_> {
             line.words.extend(names.map(word));
             role = role.next(text);
         }
+        // Without another one, it reads its script from there.
+        if let (Stdin::Bytes(text), Role::Script, false) = (&self.spec.stdin, role, line.has_script)
+        {
+            match argv.iter().any(|word| is_shell(word)) {
+                true => line.add(Script::read(&String::from_utf8_lossy(text), MOST_WORDS, &value)),
+                false => line.has_code = true,
+            }
+        }
+        let loads = |name: &&&str| value(name).is_some_and(|files| !files.is_empty());
+        line.loaders = LOADERS.iter().filter(loads).copied().collect();
         line.wrapped = wrapped;
         line
     }
@@ -197,7 +225,11 @@ struct Line {
     /// What only the shell knows.
     unknown: Vec<String>,
     has_script: bool,
+    /// An interpreter gets its code from standard input.
+    has_code: bool,
     has_secrets: bool,
+    /// Variables that name files which are run before or with the program.
+    loaders: Vec<&'static str>,
     wrapped: Wrapped,
 }
 
@@ -246,6 +278,16 @@ impl Line {
         if self.words.iter().enumerate().any(module) {
             notes.push("the module that `-m` names".to_owned());
         }
+        if self.has_code || self.has_inline_code() {
+            notes.push(
+                "files that the code in the command or on standard input reads, imports or \
+                starts"
+                    .to_owned(),
+            );
+        }
+        for name in &self.loaders {
+            notes.push(format!("files that `{name}` names"));
+        }
         if self.has_script {
             notes.push("programs that the script finds in `PATH`".to_owned());
         }
@@ -253,6 +295,23 @@ impl Line {
             notes.push("files that an argument with a secret in it names".to_owned());
         }
         notes
+    }
+}
+
+impl Line {
+    /// Whether an interpreter that is not a shell is given code as an argument: `python3 -c`,
+    /// `perl -pe`, `awk`.
+    fn has_inline_code(&self) -> bool {
+        let mut interpreter: Option<&str> = None;
+        self.words.iter().any(|word| {
+            let name = base_name(&word.text);
+            if is_code_runner(name) {
+                interpreter = Some(name);
+                return false;
+            }
+            interpreter
+                .is_some_and(|program| word.role != Role::Plain && takes_code(program, &word.text))
+        })
     }
 }
 
@@ -477,6 +536,35 @@ mod tests {
     }
 
     #[test]
+    fn a_script_on_standard_input_counts() {
+        let read = |argv: &[&str], text: &str| {
+            let place = tempfile::tempdir().expect("a directory");
+            std::fs::write(place.path().join("x.sh"), "true\n").expect("written");
+            let mut spec = Spec::new(argv[0]);
+            spec.args = argv[1..].iter().map(Into::into).collect();
+            spec.stdin = Stdin::Bytes(text.into());
+            spec.env = vec![("BASH_ENV".into(), Some("x.sh".into())), ("ENV".into(), None)];
+            let workspace = place.path();
+            let invocation = Invocation { spec: &spec, has_secrets: false, workspace };
+            let facts = invocation.facts(&mut Contents::default(), SystemTime::now());
+            let lines: Vec<String> = facts.iter().map(Fact::line).collect();
+            assert!(lines.contains(&"not_covered: files that `BASH_ENV` names".to_owned()));
+            assert!(!lines.contains(&"not_covered: files that `ENV` names".to_owned()));
+            lines.join("\n")
+        };
+        for argv in [&["sh"][..], &["bash", "-e"], &["env", "A=1", "sh", "-s"]] {
+            let lines = read(argv, ". ./x.sh\nmake");
+            assert!(lines.contains("file `./x.sh`: "), "{argv:?}: {lines}");
+            assert!(lines.contains("the Makefile that `make` reads"), "{argv:?}: {lines}");
+        }
+        let lines = read(&["sh", "-c", "cat"], ". ./x.sh");
+        assert!(!lines.contains("file `"), "it is not the script: {lines}");
+        let code = "files that the code in the command or on standard input reads";
+        assert!(read(&["python3"], "import x").contains(code));
+        assert!(!read(&["cat"], "import x").contains(code));
+    }
+
+    #[test]
     fn what_is_not_covered_is_named() {
         for (argv, note) in [
             (&["sh", "../outside.sh"][..], "`../outside.sh`, which is not in the workspace"),
@@ -490,6 +578,10 @@ mod tests {
             (&["python3", "-m", "deploy"], "the module that `-m` names"),
             (&["sh", "-c", "cd sub && make deploy"], "the Makefile that `make` reads"),
             (&["sh", "-c", "python3 -m deploy"], "the module that `-m` names"),
+            (&["python3", "-c", "import x"], "files that the code in the command"),
+            (&["sh", "-c", "perl -lpe 'do q(x.pl)'"], "files that the code in the command"),
+            (&["awk", "BEGIN { system(\"./x.sh\") }"], "files that the code in the command"),
+            (&["node", "--eval", "require('./x')"], "files that the code in the command"),
             (&["sh", "large"], "the contents of `large`, which is larger than 1 MiB"),
             (&["kubectl", "-f", "data.txt", "--x=sub/plain"], "of `data.txt`, `sub/plain`"),
             (&["sh", "-c", "cd sub; kubectl apply -f plain"], "the contents of `sub/plain`"),

@@ -94,6 +94,25 @@ pub(super) fn is_shell(word: &str) -> bool {
     is_one_of(word, &SHELLS)
 }
 
+/// Whether an interpreter that is not a shell.
+pub(super) fn is_code_runner(word: &str) -> bool {
+    is_one_of(word, &INTERPRETERS) && !is_shell(word)
+}
+
+/// Whether code follows this option of an interpreter: `-c` of Python, `-pe` of Perl.
+pub(super) fn takes_code(program: &str, option: &str) -> bool {
+    let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let ends = |last: char| letters.is_some_and(|letters| letters.ends_with(last));
+    match program.split(|c: char| c.is_ascii_digit() || c == '.').next().unwrap_or(program) {
+        "python" | "pypy" | "psql" | "tclsh" | "pwsh" => ends('c'),
+        "perl" => ends('e') || ends('E'),
+        "php" => ends('r'),
+        "awk" | "gawk" | "mawk" | "nawk" => !option.starts_with('-'),
+        "uv" | "ansible-playbook" | "tsx" => false,
+        _ => ends('e') || ends('p') || option == "--eval" || option == "--print",
+    }
+}
+
 /// The last part of a path.
 pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
