@@ -170,10 +170,7 @@ fn what_was_edited_is_compared_before_the_skill_tries_it_again() {
         jitter: false,
         on,
     });
-    for (name, told) in [
-        ("env.TARGET", "env `T`: stage -> production"),
-        ("branch", "stdin: use stage -> use production"),
-    ] {
+    for name in ["env.TARGET", "branch", "link./w"] {
         let env = [("T".to_owned(), Some(t("{{ env.TARGET }}")))].into();
         let stdin = Some(t("use {{ branch }}"));
         let step = Step { env, stdin, retry: retry.clone(), ..script() };
@@ -190,10 +187,17 @@ fn what_was_edited_is_compared_before_the_skill_tries_it_again() {
         assert_eq!(run.tail(1), ["a start 2"]);
         run.exit(75);
         assert_eq!(run.tail(1), ["a start 3"], "nothing has changed");
-        run.names.set(name, "production");
+        let agreed = run.process();
+        run.names.set(name, "/production");
         run.exit(75);
-        assert_eq!(run.tail(1), ["a ask gate"]);
-        assert_eq!(changed(&run), [told]);
+        if name == "link./w" {
+            assert_eq!(run.tail(1), ["a ask gate"]);
+            assert_eq!(changed(&run), ["directory: /w -> /production"]);
+            continue;
+        }
+        // It runs with what was shown.
+        assert_eq!(run.tail(1), ["a start 4"]);
+        assert_eq!(run.process(), agreed);
     }
 }
 

@@ -314,9 +314,21 @@ fn what_a_name_hides_is_asked_about_again_when_a_step_gives_it_anew() {
 fn a_gate_with_the_time_in_its_command_is_asked_once_for_all_attempts() {
     let retry = aye_core::skill::Retry { attempts: 3, ..Default::default() };
     let step = Step { retry: Some(retry), ..program("a", "deploy", &["{{ now }}"]) };
+    let step = on_error(step, OnError::Ask);
     let mut run = Run::start(steps([gated(step, confirm("go?"))]));
     run.answer("yes");
+    let first = run.process();
+    for attempt in ["a start 2", "a start 3"] {
+        run.sleep(5);
+        run.exit(1);
+        run.tick(60);
+        assert_eq!(run.tail(1), [attempt]);
+        assert_eq!(run.process().argv, first.argv);
+    }
+    // A person who has it tried again later means later.
+    run.sleep(5);
     run.exit(1);
-    run.tick(60);
-    assert_eq!(run.tail(1), ["a start 2"], "{:?}", run.trace());
+    run.sleep(60);
+    run.answer("retry");
+    assert_eq!(run.tail(1), ["a ask gate"]);
 }

@@ -260,10 +260,14 @@ impl State {
         else {
             return;
         };
-        // What was agreed to at an earlier question names the time of that.
+        // What was agreed to at an earlier question names the time of that; so does what the
+        // skill tries again by itself, which the yes to its own gate was for as well.
         let approved = self.steps.get(step).and_then(|record| record.approved.as_ref());
-        let own = approved.is_none_or(|approved| approved.asked_by.is_none());
-        if own {
+        let again = match approved {
+            Some(approved) => approved.asked_by.is_none() && *why != RetryReason::Policy,
+            None => true,
+        };
+        if again {
             self.entered_at = at;
         }
         let answered = match &self.phase {
@@ -278,7 +282,7 @@ impl State {
         let record = steps.entry(step.clone()).or_default();
         record.attempt = *attempt;
         record.status = StepStatus::Waiting;
-        if own {
+        if again {
             record.outside = Arc::default();
         }
         record.fix.clone_from(fix);
