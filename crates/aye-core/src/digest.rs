@@ -21,3 +21,22 @@ pub fn hex(bytes: &[u8]) -> String {
         .map(char::from)
         .collect()
 }
+
+/// Whether two secrets are the same. How long that takes says nothing about where they differ.
+pub fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn secrets_are_compared_to_their_ends() {
+        assert!(is_same(b"abc", b"abc"));
+        for (one, other) in [("abc", "abd"), ("ab", "abc"), ("abc", "ab"), ("", "a")] {
+            assert!(!is_same(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+    }
+}

@@ -36,5 +36,6 @@ pub mod skill;
 pub mod span;
 pub mod step_kind;
 pub mod text;
+pub mod value;
 mod word_enum;
 pub mod yaml;

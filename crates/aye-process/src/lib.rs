@@ -40,6 +40,7 @@ pub use output::stream::Stream;
 pub use output::{lines, log, text};
 pub use running::child::{Running, Stop};
 pub use running::exit::{Exit, Left, Outcome, Status};
+pub use running::reap::reap;
 pub use running::suspend::suspend;
 pub use running::wait::{Happening, LiveView, wait, wait_aside, wait_aside_with};
 pub use start::carriers::{CARRIERS, withhold};

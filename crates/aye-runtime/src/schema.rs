@@ -12,6 +12,7 @@ use std::fmt;
 
 use aye_core::diagnostic::{did_you_mean, quote, quote_list};
 use aye_core::pattern::{Work, is_match};
+use aye_core::value::{as_text, kind_in_words};
 use serde_json::{Map, Value};
 
 /// Deeper than any honest schema.
@@ -145,15 +146,19 @@ impl<'s> Checker<'s> {
         };
         if !own.is_empty() && !own.iter().any(|kind| is_of(kind, value)) {
             let wanted: Vec<&str> = own.iter().map(|kind| words(kind)).collect();
-            self.say(path, format!("must be {}, not {}", wanted.join(" or "), found(value)), None);
+            self.say(
+                path,
+                format!("must be {}, not {}", wanted.join(" or "), kind_in_words(value)),
+                None,
+            );
             return;
         }
         if let Some(choices) = schema.get("enum").and_then(Value::as_array)
             && !choices.contains(value)
         {
-            let shown: Vec<String> = choices.iter().map(plain).collect();
+            let shown: Vec<String> = choices.iter().map(as_text).collect();
             let all = quote_list(shown.iter().map(String::as_str), "or");
-            let given = plain(value);
+            let given = as_text(value);
             let near = did_you_mean(&given, shown.iter().map(String::as_str));
             let hint = near.map(|near| format!("did you mean `{near}`?"));
             // Part of a long text could be part of a secret, which nobody would know any more.
@@ -164,7 +169,7 @@ impl<'s> Checker<'s> {
             self.say(path, format!("must be {all}, not {given}"), hint);
         }
         if let Some(only) = schema.get("const").filter(|only| *only != value) {
-            self.say(path, format!("must be {}", quote(&plain(only))), None);
+            self.say(path, format!("must be {}", quote(&as_text(only))), None);
         }
         self.check_size(schema, value, path);
         match value {
@@ -215,7 +220,9 @@ impl<'s> Checker<'s> {
                         || "fits none of the allowed forms".to_owned(),
                         |first| first.what.clone(),
                     ),
-                    false => format!("must be {}, not {}", wanted.join(" or "), found(value)),
+                    false => {
+                        format!("must be {}, not {}", wanted.join(" or "), kind_in_words(value))
+                    }
                 };
                 self.say(path, what, None);
             }
@@ -356,21 +363,6 @@ pub(crate) fn words(kind: &str) -> &str {
         "null" => "nothing",
         other => other,
     }
-}
-
-fn found(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "a truth value",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a mapping",
-    }
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::question::{Purpose, Question};
 use crate::secrets::{Secrets, Text, names_secret};
 use crate::skill::{Action, Ask, Step, is_production};
 use crate::text::{Names, Outside, Scope, TextError, World};
+use crate::value::as_text;
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
@@ -186,7 +187,7 @@ impl Machine {
                 facts.push(command);
                 for (name, value) in self.given_to(step, scope)? {
                     let value = secrets.mask_value(&value);
-                    facts.push(Fact::new(FactKind::Input, Some(&name), &told(&value)));
+                    facts.push(Fact::new(FactKind::Input, Some(&name), &as_text(&value)));
                 }
                 let called = crate::text::text(skill, scope)?;
                 let written = called == skill.value;
@@ -218,7 +219,7 @@ impl Machine {
                     facts.push(Fact::new(FactKind::NotCovered, None, note));
                 }
                 let code = self.given_to(step, scope)?.remove("code").unwrap_or_default();
-                facts.push(Fact::new(FactKind::Code, None, &mask(&told(&code))));
+                facts.push(Fact::new(FactKind::Code, None, &mask(&as_text(&code))));
                 facts.extend(self.values_read(step, scope, secrets));
             }
             Action::Ask(_) | Action::Return { .. } | Action::Note => {}
@@ -259,7 +260,7 @@ impl Machine {
         let locals = locals.map(|(name, value)| (name.clone(), value));
         let fact = |(name, value): (String, &Value)| {
             let value = secrets.mask_value(value);
-            Fact::new(FactKind::Value, Some(&name), &told(&value))
+            Fact::new(FactKind::Value, Some(&name), &as_text(&value))
         };
         let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
         let reads = OutsideReads::of_step(step);
@@ -533,17 +534,9 @@ fn value_outside(name: &str, names: &dyn Names, secrets: &Secrets) -> Fact {
     let value = match value {
         None | Some(Value::Null) => "(not set)".to_owned(),
         Some(_) if variable.is_some_and(names_secret) => HIDDEN.to_owned(),
-        Some(value) => told(&secrets.mask_value(&value)),
+        Some(value) => as_text(&secrets.mask_value(&value)),
     };
     Fact::new(FactKind::Value, Some(name), &value)
-}
-
-/// A value as text.
-fn told(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Whether a skill acts against a place where nothing is taken for granted, or may: its

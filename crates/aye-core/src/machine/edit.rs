@@ -7,6 +7,7 @@ use crate::input::Retry;
 use crate::question::{Answer, Edits, Question};
 use crate::skill::{Action, AskKind, Step, Template};
 use crate::text::{self, Scope, TextError, World};
+use crate::value::as_text;
 
 use super::refusal::Refusal;
 use super::run::Machine;
@@ -205,7 +206,7 @@ impl Machine {
         let lines = self.render_masked(scope, |scope, secrets| {
             let before = self.given_with(step, None, scope).unwrap_or_default();
             let after = self.given_with(step, Some(edits), scope).unwrap_or_default();
-            Ok(text::changes(&before, &after, |value| secrets.mask(&word(value))))
+            Ok(text::changes(&before, &after, |value| secrets.mask(&as_text(value))))
         });
         lines.unwrap_or_default()
     }
@@ -272,12 +273,12 @@ pub(super) fn words(
     let mut all = Vec::new();
     for (n, template) in std::iter::once(program).chain(args).enumerate() {
         match edits.set.get(&n.to_string()) {
-            Some(value) => all.push(word(value)),
+            Some(value) => all.push(as_text(value)),
             None if edits.only && n > 0 => {}
             None => all.push(text::text(template, scope)?),
         }
     }
-    let further = |n: usize| edits.set.get(&n.to_string()).map(word);
+    let further = |n: usize| edits.set.get(&n.to_string()).map(as_text);
     all.extend((args.len() + 1..=args.len() + edits.set.len()).filter_map(further));
     Ok(all)
 }
@@ -307,7 +308,7 @@ pub(super) fn named(
                 let scalar = value.is_number() || value.is_boolean();
                 let was = scalar.then(|| text::render_value(template, scope).ok()).flatten();
                 let value = match was {
-                    Some(Value::String(_)) => Value::String(word(value)),
+                    Some(Value::String(_)) => Value::String(as_text(value)),
                     Some(_) | None => value.clone(),
                 };
                 all.insert(name.clone(), value)
@@ -328,11 +329,4 @@ pub(super) fn named(
 /// The text that stands in for a script or a block.
 pub(super) fn replaced<'a>(edits: Option<&'a Edits>, key: &str) -> Option<&'a str> {
     edits.and_then(|edits| edits.set.get(key)).and_then(Value::as_str)
-}
-
-fn word(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

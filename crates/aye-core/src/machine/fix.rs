@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::event::{Event, EventKind, HealTriggered, MemoryKind, Remembered, RetryReason};
+use crate::event::{Event, EventKind, MemoryKind, Remembered, RetryReason};
 use crate::fix::{FixPlan, KnownFix};
-use crate::heal::Category;
 use crate::journal::StepOutcome;
 use crate::question::Edits;
 use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};
 use crate::text::{self, World};
 
-use super::heal::cut;
-use super::run::{Machine, after};
+use super::run::Machine;
 
 impl Machine {
     /// Records that memory knows what to do about a failure, if it can be done
@@ -162,18 +160,7 @@ impl Machine {
             self.retry_fixed(step.to_owned(), &fix, world, events);
             return true;
         }
-        let error = self.error_of(step);
-        let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
-        let triggered = HealTriggered {
-            step: step.to_owned(),
-            execution: self.state.executions + 1,
-            rule: fix.id.clone(),
-            category: Category::of(&error),
-            error: self.secrets.mask(&cut(&error)),
-            deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
-            fix: Some(fix),
-        };
-        self.emit(EventKind::AutoHealTriggered(Box::new(triggered)), world, events);
+        self.trigger_heal(step, fix.id.clone(), Some(fix), world, events);
         true
     }
 

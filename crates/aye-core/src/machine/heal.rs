@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::event::{Event, EventKind, HealTriggered, RetryReason};
+use crate::fix::FixPlan;
 use crate::heal::{Category, Failing};
 use crate::input::{End, Finished};
 use crate::journal::{Healing, StepOutcome, StepRecord};
@@ -78,19 +79,31 @@ impl Machine {
                 return true;
             }
         }
+        self.trigger_heal(step, rule.name, None, world, events);
+        true
+    }
+
+    /// Begins a repair: of this rule, or of this fix from memory.
+    pub(super) fn trigger_heal(
+        &mut self,
+        step: &str,
+        rule: String,
+        fix: Option<Box<FixPlan>>,
+        world: &World,
+        events: &mut Vec<Event>,
+    ) {
         let error = self.error_of(step);
         let limit = self.limits.step_timeout.map(|limit| after(world.now, limit));
         let triggered = HealTriggered {
             step: step.to_owned(),
             execution: self.state.executions + 1,
-            rule: rule.name.clone(),
+            rule,
             category: Category::of(&error),
             error: self.secrets.mask(&cut(&error)),
             deadline: [limit, self.state.deadline()].into_iter().flatten().min(),
-            fix: None,
+            fix,
         };
         self.emit(EventKind::AutoHealTriggered(Box::new(triggered)), world, events);
-        true
     }
 
     /// What a step that failed said about it.

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::diagnostic::{did_you_mean, quote};
 use crate::secrets::Secrets;
+use crate::value::as_text;
 
-use super::inputs::{InputMismatch, text_of};
+use super::inputs::InputMismatch;
 use super::model::{InputSpec, InputType};
 
 /// An input as it was given.
@@ -203,7 +204,7 @@ fn check(spec: &InputSpec, value: Value) -> Result<Value, (String, Option<String
     if spec.kind == InputType::Secret {
         return Err((mismatch.to_string(), None));
     }
-    let given = text_of(&value);
+    let given = as_text(&value);
     let nearest = match mismatch {
         InputMismatch::Enum { .. } => meant(&given, &spec.choices),
         InputMismatch::Type { .. } | InputMismatch::Pattern { .. } => None,
@@ -213,7 +214,7 @@ fn check(spec: &InputSpec, value: Value) -> Result<Value, (String, Option<String
 
 /// The one of these values that a text is a slip for, or the beginning of.
 fn meant(given: &str, choices: &[Value]) -> Option<String> {
-    let choices: Vec<String> = choices.iter().map(text_of).collect();
+    let choices: Vec<String> = choices.iter().map(as_text).collect();
     let folded = given.to_lowercase();
     let begins =
         |choice: &&String| given.chars().count() > 1 && choice.to_lowercase().starts_with(&folded);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{InputSpec, InputType};
 use crate::diagnostic::{quote, quote_list};
 use crate::pattern::{BadPattern, Work};
+use crate::value::{as_text, kind_in_words};
 
 /// Why a value does not fit an input. Reads on from "the value of `x` …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,10 +70,10 @@ impl InputSpec {
 
     pub(super) fn check_with(&self, work: &mut Work, value: &Value) -> Result<(), InputMismatch> {
         if !self.kind.holds(value) {
-            return Err(InputMismatch::Type { expected: self.kind, found: found(value) });
+            return Err(InputMismatch::Type { expected: self.kind, found: kind_in_words(value) });
         }
         if !self.choices.is_empty() && !self.choices.contains(value) {
-            let shown: Vec<String> = self.choices.iter().map(text_of).collect();
+            let shown: Vec<String> = self.choices.iter().map(as_text).collect();
             let allowed = quote_list(shown.iter().map(String::as_str), "or");
             return Err(InputMismatch::Enum { allowed });
         }
@@ -86,21 +87,5 @@ impl InputSpec {
             },
             (Some(_), None) | (None, _) => Ok(()),
         }
-    }
-}
-
-/// A value as people write it.
-pub(super) fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn found(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "a truth value",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a mapping",
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use aye_core::text::Scope;
+use aye_core::value::as_text;
 use serde_json::{Map, Value, json};
 
 use super::block::Block;
@@ -264,7 +265,7 @@ fn serve(
     }
     match function {
         "log" => {
-            let words: Vec<String> = args.iter().map(shown).collect();
+            let words: Vec<String> = args.iter().map(as_text).collect();
             host.log(&words.join(" "));
             Ok(Value::Null)
         }
@@ -279,12 +280,5 @@ fn serve(
             Ok(Value::Null)
         }
         other => Err(format!("Aye has no function `{other}`")),
-    }
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

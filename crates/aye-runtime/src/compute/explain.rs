@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::propose::quoted;
 use aye_core::diagnostic::did_you_mean;
 use aye_core::text::{BUILT_IN, Scope};
 
@@ -157,12 +158,6 @@ fn tidy(message: &str) -> String {
         .replace("Internal error in monty", "the sandbox cannot do this")
         .replace("The monty syntax parser does not yet support", "the sandbox does not have")
         .replace("__aye_", "")
-}
-
-fn quoted(message: &str) -> Option<&str> {
-    let start = message.find('\'')? + 1;
-    let end = start + message[start..].find('\'')?;
-    Some(&message[start..end])
 }
 
 fn name(message: &str, analyze: &Analysis, scope: &Scope, sandbox: bool) -> Option<String> {

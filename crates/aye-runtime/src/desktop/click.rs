@@ -82,7 +82,10 @@ impl Click {
                         return Opening::Tries;
                     }
                     Ok(None) => {
-                        self.trying.take().into_iter().for_each(|(child, _)| reap(child));
+                        self.trying
+                            .take()
+                            .into_iter()
+                            .for_each(|(child, _)| aye_process::reap(child));
                         return Opening::Opened;
                     }
                 },
@@ -97,7 +100,7 @@ impl Click {
 
 impl Drop for Click {
     fn drop(&mut self) {
-        self.trying.take().into_iter().for_each(|(child, _)| reap(child));
+        self.trying.take().into_iter().for_each(|(child, _)| aye_process::reap(child));
     }
 }
 
@@ -157,12 +160,6 @@ fn search(xdotool: &str, process: i32) -> Option<u64> {
 /// inside. The first process of the machine has none.
 fn window_of(ancestors: &[i32], window: impl Fn(i32) -> Option<u64>) -> Option<u64> {
     ancestors.iter().filter(|process| **process > 1).find_map(|process| window(*process))
-}
-
-fn reap(mut child: Child) {
-    let waiting = std::thread::Builder::new().name("reap".to_owned());
-    // Without a thread its entry stays until this process ends: no harm done.
-    let _ = waiting.spawn(move || child.wait());
 }
 
 #[cfg(test)]

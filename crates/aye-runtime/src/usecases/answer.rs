@@ -5,6 +5,7 @@ use aye_core::event::{Answered, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::question::{Answer, AnswerScope, Channel, Edits, Proof};
+use aye_core::value::as_text;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -293,7 +294,7 @@ pub(super) fn same_inputs(
     recorded: &IndexMap<String, Value>,
 ) -> bool {
     let is_same = |known: &Value, value: &Value| {
-        aye_core::secrets::is_secret(known) || known == value || text_of(known) == text_of(value)
+        aye_core::secrets::is_secret(known) || known == value || as_text(known) == as_text(value)
     };
     let mut names = recorded.keys().chain(given.keys());
     names.all(|name| match (recorded.get(name), given.get(name)) {
@@ -301,11 +302,4 @@ pub(super) fn same_inputs(
         (Some(one), None) | (None, Some(one)) => one.is_null(),
         (None, None) => true,
     })
-}
-
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

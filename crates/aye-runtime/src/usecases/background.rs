@@ -178,11 +178,11 @@ impl Runtime {
             match serde_json::from_str(&line) {
                 Ok(Message::Warning(warning)) => warn(warning),
                 Ok(Message::Started) => {
-                    reap(child);
+                    aye_process::reap(child);
                     return Ok(());
                 }
                 Ok(Message::Refused(failure)) => {
-                    reap(child);
+                    aye_process::reap(child);
                     return Err(Error::Remote(failure));
                 }
                 // Not a word of the protocol: as if it had said nothing.
@@ -333,14 +333,6 @@ fn let_go() -> Result<(), Error> {
         .and_then(|()| rustix::stdio::dup2_stdout(&nowhere))
         .and_then(|()| rustix::stdio::dup2_stderr(&nowhere));
     replaced.map_err(|error| failed("let go of", error.into()))
-}
-
-/// Who stays around has to hear of the end of what they started, or its entry
-/// in the table of processes stays as well.
-fn reap(mut child: Child) {
-    let waiting = std::thread::Builder::new().name("reap".to_owned());
-    // Without a thread the entry stays until this process ends: no harm done.
-    let _ = waiting.spawn(move || child.wait());
 }
 
 fn failed(doing: &'static str, source: std::io::Error) -> Error {

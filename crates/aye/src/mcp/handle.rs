@@ -5,6 +5,7 @@
 //! is 0 for the run as such. Nothing is stored: the journal tells whether the
 //! question is still open, so an id can be used once, by one.
 
+use aye_core::digest::hex;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::question::Question;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -201,10 +202,6 @@ fn unknown() -> Error {
         "use the `execution_id` of the last result as it is; `inbox` and `skill_list` show what \
          there is",
     )
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<[u8; CODE]> {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use aye_core::event::ProcessRecord;
 use aye_core::journal::{StepRecord, StepStatus};
 use aye_core::secrets::is_secret;
+use aye_core::value::as_text;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -58,7 +59,7 @@ pub fn markdown(history: &RunHistory, now: Option<Timestamp>) -> String {
     if !started.inputs.is_empty() {
         text.push_str("\n## Inputs\n\n| input | value |\n|---|---|\n");
         for (name, value) in &started.inputs {
-            let value = if is_secret(value) { "***".to_owned() } else { plain(value) };
+            let value = if is_secret(value) { "***".to_owned() } else { as_text(value) };
             let _ = writeln!(text, "| {} | {} |", words(name), cell(&value));
         }
     }
@@ -219,10 +220,6 @@ fn told(history: &History) -> Vec<String> {
         }
     }
     lines
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A value as a block: text as it is, data as JSON. A fence in it cannot end ours.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use aye_core::digest::digest;
+use aye_core::digest::is_same;
 use aye_runtime::announced_server;
 use aye_runtime::error::Error;
 use aye_runtime::people::{People, PeopleFile, Right};
@@ -293,10 +294,4 @@ fn stamp(path: &Path) -> Option<Stamp> {
     use std::os::unix::fs::MetadataExt as _;
     let about = std::fs::metadata(path).ok()?;
     Some((about.modified().ok()?, about.ino(), about.len()))
-}
-
-/// Compares in a time that tells nothing of where two texts differ.
-pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
-    one.len() == other.len() && differences == 0
 }

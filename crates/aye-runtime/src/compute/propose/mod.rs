@@ -140,7 +140,7 @@ fn fix(code: &Code<'_>, error: &ComputeError) -> Option<Fix> {
 }
 
 /// What stands in the first quotes.
-fn quoted(message: &str) -> Option<&str> {
+pub(super) fn quoted(message: &str) -> Option<&str> {
     let start = message.find('\'')? + 1;
     let end = start + message[start..].find('\'')?;
     Some(&message[start..end])

@@ -3,8 +3,8 @@
 use aye_core::id::QuestionId;
 use aye_core::question::{Offer, Question};
 use aye_core::skill::{AskKind, ChoiceAction, Given, InputError, InputSpec, InputType, Inputs};
+use aye_core::value::as_text;
 use indexmap::IndexMap;
-use serde_json::Value;
 
 use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control_line};
@@ -94,7 +94,7 @@ fn wording(spec: &InputSpec) -> Result<Question, Error> {
     let title = format!("Input {name}");
     let choices: Vec<String> = match spec.kind {
         InputType::Boolean => vec!["true".to_owned(), "false".to_owned()],
-        _ => spec.choices.iter().map(shown).collect(),
+        _ => spec.choices.iter().map(as_text).collect(),
     };
     if choices.is_empty() {
         let mut question = question(AskKind::Input, &words, Some(&title))?;
@@ -111,10 +111,6 @@ fn wording(spec: &InputSpec) -> Result<Question, Error> {
     };
     question.options = choices.into_iter().map(offer).collect();
     Ok(question)
-}
-
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn ask(question: &Question, context: &Context) -> Result<InputOutcome, Error> {

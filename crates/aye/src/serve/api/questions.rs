@@ -18,8 +18,9 @@ use crate::serve::guard::SECRET;
 use crate::serve::identity::{ClientKind, Identity};
 use crate::serve::metrics::Metrics;
 use crate::serve::problem::{Code, Problem};
-use crate::serve::server::{Server, is_same};
+use crate::serve::server::Server;
 use crate::serve::views::{AskedAs, QuestionView};
+use aye_core::digest::is_same;
 
 use super::extract::{Body, Key, Params, Path};
 use super::reply::{Json, Reply};
