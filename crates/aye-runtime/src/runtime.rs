@@ -34,7 +34,7 @@ use crate::secret_reader::{SecretReader, SystemSecrets};
 use crate::settings::Settings;
 use crate::skills::{Library, Reach};
 use crate::store::{Holder, OpenStore, Sqlite, Store};
-use crate::tools::{self, Tools, Trust};
+use crate::tools::{self, Tools};
 use crate::trust::{Granted, StartedBy, TrustFile, load_settings};
 
 /// The parts of a [`Runtime`].
@@ -308,7 +308,7 @@ impl Runtime {
 
     /// The tools of the project, for a run there.
     pub fn tools(&self, workspace: &Path, run: &RunId) -> Tools {
-        let trust = Trust::File(self.trust_file());
+        let trust = self.trust_file();
         let world = tools::World {
             workspace: workspace.to_path_buf(),
             environment: self.env.clone(),

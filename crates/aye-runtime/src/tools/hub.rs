@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
 use crate::settings::{ReadOnlyTools, ToolSettings};
+use crate::trust::TrustFile;
 
 use super::command::{self, CommandTool};
 use super::described::Descriptions;
@@ -21,7 +22,6 @@ use super::event::ToolEvent;
 use super::launch::Launch;
 use super::names::{self, Known};
 use super::thread::Worker;
-use super::trust::Trust;
 
 /// A call of a server's tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub struct World {
     /// The user's environment; servers get little of it.
     pub environment: Arc<BTreeMap<String, String>>,
     /// Who decides what may be started.
-    pub trust: Trust,
+    pub trust: TrustFile,
     /// What may run at all.
     pub policy: Policy,
     /// Tags the processes of servers, so that a later start finds what is left of them.

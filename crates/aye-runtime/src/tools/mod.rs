@@ -62,4 +62,3 @@ pub use launch::Launch;
 pub use names::Known;
 pub use result::ToolResult;
 pub use shell_argument::{ShellArgument, shell_argument};
-pub use trust::Trust;

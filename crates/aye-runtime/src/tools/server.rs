@@ -22,6 +22,7 @@ use super::launch::{self, Launch};
 use super::link::Link;
 use super::outbox::Outbox;
 use super::program::Program;
+use super::trust::may_start;
 
 /// One server.
 pub(super) struct Server {
@@ -153,7 +154,7 @@ impl Server {
         let World { workspace, environment, trust, .. } = &*self.world;
         let launch = Launch::of(&self.name, &self.settings, workspace, environment)
             .map_err(|error| self.not_there(&error))?;
-        match trust.allows(&self.settings, &launch) {
+        match may_start(&self.settings, &launch, trust) {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let message = format!(

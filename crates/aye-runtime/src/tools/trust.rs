@@ -5,15 +5,6 @@ use crate::trust::{Power, TrustError, TrustFile};
 
 use super::launch::Launch;
 
-/// Who decides whether a server may be started.
-#[derive(Debug, Clone)]
-pub enum Trust {
-    /// What was agreed to, and what the user's own settings name.
-    File(TrustFile),
-    /// Everything: the caller has asked already.
-    Everything,
-}
-
 impl From<&Launch> for Power {
     fn from(launch: &Launch) -> Self {
         let mut shown = vec![launch.command_line()];
@@ -25,16 +16,11 @@ impl From<&Launch> for Power {
     }
 }
 
-impl Trust {
-    pub(super) fn allows(
-        &self,
-        server: &ServerSettings,
-        launch: &Launch,
-    ) -> Result<bool, TrustError> {
-        match self {
-            Self::File(_) if server.own => Ok(true),
-            Self::File(file) => Ok(file.read()?.holds(&Power::from(launch))),
-            Self::Everything => Ok(true),
-        }
-    }
+/// Whether a server may be started: the user's own settings name it, or it was agreed to.
+pub(super) fn may_start(
+    server: &ServerSettings,
+    launch: &Launch,
+    file: &TrustFile,
+) -> Result<bool, TrustError> {
+    Ok(server.own || file.read()?.holds(&Power::from(launch)))
 }

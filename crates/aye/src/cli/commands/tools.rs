@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::Context;
 use aye_runtime::error::Error;
-use aye_runtime::tools::{ToolError, Tools, Trust, World};
+use aye_runtime::tools::{ToolError, Tools, World};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -122,7 +122,7 @@ fn tools(context: &Context) -> Tools {
     let world = World {
         workspace: context.directory.clone(),
         environment: context.env.clone(),
-        trust: Trust::File(context.trust_file()),
+        trust: context.trust_file(),
         policy: context.granted().policy.for_run(&context.directory),
         run: None,
         descriptions: None,

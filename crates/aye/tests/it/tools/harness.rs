@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use aye_process::policy::Policy;
 use aye_runtime::settings::{Settings, ToolSettings};
-use aye_runtime::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, Trust, World};
+use aye_runtime::tools::{Call, ToolError, ToolEvent, ToolResult, Tools, World};
+use aye_runtime::trust::{Power, TrustFile};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -22,6 +24,8 @@ pub(super) struct ToolHarness {
     /// Everything that happened, except ends of calls.
     pub(super) seen: Vec<ToolEvent>,
     next: u64,
+    /// What was agreed to.
+    _home: TempDir,
 }
 
 /// The tools that an `aye.toml` in this directory names.
@@ -39,7 +43,7 @@ fn environment() -> BTreeMap<String, String> {
 }
 
 /// A world without a policy.
-pub(super) fn world(workspace: &Path, trust: Trust) -> World {
+pub(super) fn world(workspace: &Path, trust: TrustFile) -> World {
     let (workspace, environment) = (workspace.to_path_buf(), environment());
     let policy = Policy::default();
     World {
@@ -61,8 +65,15 @@ impl ToolHarness {
     pub(super) fn at(directory: TempDir, text: &str) -> Self {
         let settings = read(directory.path(), text);
         let workspace = directory.path().canonicalize().unwrap();
-        let tools = Tools::new(&settings, world(&workspace, Trust::Everything));
-        Self { directory, tools, seen: Vec::new(), next: 1 }
+        let home = TempDir::with_prefix("aye-home-").unwrap();
+        let trust = TrustFile::new(home.path(), &settings.root);
+        let tools = Tools::new(&settings, world(&workspace, trust.clone()));
+        // Everything is agreed to: `trusting` has tests of what is not.
+        let programs = settings.servers.keys().filter_map(|name| tools.launch(name));
+        for launch in programs.flatten() {
+            trust.agree(&Power::from(&launch), Timestamp::UNIX_EPOCH).unwrap();
+        }
+        Self { directory, tools, seen: Vec::new(), next: 1, _home: home }
     }
 
     /// A workspace with our own server, which is called `own`.

@@ -2,7 +2,7 @@
 
 use aye_core::error_code::ErrorCode;
 
-use aye_runtime::tools::{Call, ToolEvent, Tools, Trust};
+use aye_runtime::tools::{Call, ToolEvent, Tools};
 use aye_runtime::trust::{Power, TrustFile};
 use insta::assert_snapshot;
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ fn an_agreement_is_to_a_command_in_a_workspace() {
     let call = |text: &str| {
         let settings = read(work.path(), text);
         let file = TrustFile::new(home.path(), &settings.root);
-        let mut tools = Tools::new(&settings, world(work.path(), Trust::File(file.clone())));
+        let mut tools = Tools::new(&settings, world(work.path(), file.clone()));
         let launch = tools.launch("own").expect("a server").expect("a program");
         let name = "own.fine".to_owned();
         let (timeout, usual, most, run) = (None, None, None, None);
