@@ -133,7 +133,10 @@ impl Fact {
             None => self.kind.to_string(),
         };
         match &self.step {
-            Some(step) => format!("{what} of `{step}`"),
+            Some(step) => match step.split_once(".heal.") {
+                Some((_, rule)) => format!("{what} of the repair `{rule}`"),
+                None => format!("{what} of `{step}`"),
+            },
             None => what,
         }
     }

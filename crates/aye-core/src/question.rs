@@ -90,6 +90,10 @@ pub struct Question {
     /// Whether the answer may be remembered.
     #[serde(default, skip_serializing_if = "is_false")]
     pub remember: bool,
+    /// Answers of which that is not true: they lead to something that is not shown and that the
+    /// answer is not bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_remembered: Vec<String>,
     /// Whether an assistant is asked for advice.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ai_assist: bool,
@@ -155,6 +159,7 @@ impl Question {
             typed: None,
             overridable: false,
             remember: false,
+            not_remembered: Vec::new(),
             ai_assist: false,
             person_only: Vec::new(),
             destructive: false,
@@ -332,6 +337,20 @@ impl Question {
 
 /// What a [`Lead`] says instead of an answer where silence leads elsewhere than a no.
 pub const SILENCE: &str = "no answer";
+
+impl Question {
+    /// The answers that do not proceed and do not end the run either: what they lead to is
+    /// neither shown nor bound.
+    pub(crate) fn unbound_answers(&self) -> Vec<String> {
+        let ends = |value: &str| {
+            let lead = self.leads.iter().find(|lead| lead.answer == value);
+            lead.is_none_or(|lead| lead.ends.is_some())
+        };
+        let others = self.options.iter().filter(|offer| offer.action != ChoiceAction::Proceed);
+        let unbound = others.filter(|offer| !ends(&offer.value));
+        unbound.map(|offer| offer.value.clone()).collect()
+    }
+}
 
 /// Where an answer leads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,5 @@
 //! From a question as written to a question as asked.
 
-use std::cell::Cell;
-
 use serde_json::json;
 
 use crate::digest::digest;
@@ -43,11 +41,20 @@ impl Machine {
         with_facts: bool,
         world: &World,
     ) -> Result<BuiltQuestion, TextError> {
+        self.showing().question_as_shown(step, ask, purpose, with_facts, world)
+    }
+
+    fn question_as_shown(
+        &self,
+        step: &Step,
+        ask: &Ask,
+        purpose: Purpose,
+        with_facts: bool,
+        world: &World,
+    ) -> Result<BuiltQuestion, TextError> {
         let (scope, recorder) = recording(self.scope_of(&step.name, world));
-        let hidden = Cell::new(false);
         let show = |template: &str| {
             let text = text::text(template, &scope)?;
-            hidden.set(hidden.get() || self.hides_by_name(&text));
             Ok(self.mask_seen(&text, &recorder))
         };
         let mut options = Vec::new();
@@ -101,7 +108,7 @@ impl Machine {
             reauth: ask.reauth,
             typed: ask.typed.as_ref().map(|text| show(text)).transpose()?,
             overridable: ask.overridable,
-            remember: ask.remember && certain && !self.may_destroy_anyhow(),
+            remember: ask.remember && certain && self.may_remember(purpose),
             ai_assist: ask.ai_assist,
             destructive: destructive || self.may_destroy(&step.name),
             follows,
@@ -112,6 +119,9 @@ impl Machine {
         question.message = with_details(question.message, details);
         if let Some(node) = self.flow.find(&step.name) {
             question.leads = self.leads(node, ask, purpose);
+        }
+        if question.remember {
+            question.not_remembered = question.unbound_answers();
         }
         let changes = match purpose {
             Purpose::Gate => self.changes(step, &scope),
@@ -139,7 +149,8 @@ impl Machine {
             let unknown = unknown.map(|name| format!("`{name}`: what it does is not known yet"));
             let later = named("later steps", &later);
             let repairs = named("repairs of later steps", &later_repairs);
-            question.not_covered = unknown.chain(later).chain(repairs).collect();
+            let outside = self.follows_outside(step, &question);
+            question.not_covered = unknown.chain(later).chain(repairs).chain(outside).collect();
         }
         if let Some(coverage) = coverage.filter(|_| with_facts && !in_advance) {
             let seen = recorder.seen();
@@ -161,8 +172,6 @@ impl Machine {
             question.destructive |= destructive;
             question.facts = Some(facts);
         }
-        // Another value looks the same.
-        question.remember &= !hidden.get();
         if question.remember {
             question.recall = self.recall(step, ask, &question, &scope);
             question.remember = question.recall.is_some();
@@ -238,12 +247,28 @@ impl Machine {
             || environment.is_some_and(is_production)
             || record.is_some_and(|record| record.edits.is_some());
         let scope = self.scope_of(&node.step.name, world);
-        match self.recall_failure(&node.step, any, &scope).filter(|_| !asked_each_time) {
-            Some(recall) => {
-                Question { remember: true, any: any.clone(), recall: Some(recall), ..question }
-            }
+        let recall = self.showing().recall_failure(&node.step, any, &scope);
+        match recall.filter(|_| !asked_each_time) {
+            Some(recall) => Question {
+                remember: true,
+                not_remembered: self.unbound_past(&node.step),
+                any: any.clone(),
+                recall: Some(recall),
+                ..question
+            },
             None => question,
         }
+    }
+
+    /// The answers that let the run continue without this step, unless all that comes then is the
+    /// same in every run or asked about.
+    fn unbound_past(&self, step: &Step) -> Vec<String> {
+        let varies = match self.state.started.parent {
+            Some(_) => true,
+            None => self.may_vary_past(step),
+        };
+        let past = ["skip", "done"].map(str::to_owned);
+        if varies { past.into() } else { Vec::new() }
     }
 
     /// The question that a step consists of.
@@ -320,6 +345,22 @@ impl Machine {
         let mut nodes = self.flow.nodes.iter().enumerate();
         self.state.started.parent.is_some()
             || nodes.any(|(at, node)| comes(at) && harmful(&node.step))
+    }
+
+    /// That an answer inside another run also leads to what comes after it there.
+    fn follows_outside(&self, step: &Step, question: &Question) -> Option<String> {
+        let parent = self.state.started.parent.as_deref()?;
+        let asks = step.action.ask().is_some() && question.kind != AskKind::Input;
+        let is_called = parent.form.is_none() && !parent.repair;
+        let around = &parent.step;
+        (asks && is_called).then(|| format!("what comes after `{around}`, which asks this"))
+    }
+
+    /// Whether an answer to a question of this run may be remembered at all. What an answer inside
+    /// another run leads to there is not known here.
+    fn may_remember(&self, purpose: Purpose) -> bool {
+        let leads_outside = purpose == Purpose::Ask && self.state.started.parent.is_some();
+        !leads_outside && !self.may_destroy_anyhow()
     }
 
     /// Whether something that cannot be undone may happen whatever comes next: in `finally`, or

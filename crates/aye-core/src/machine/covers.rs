@@ -17,7 +17,7 @@ use crate::value::as_text;
 
 use super::fix::gate_for_changes;
 use super::run::Machine;
-use super::variables::{made_by, read_of, recording, secret_value};
+use super::variables::{made_by, recording, secret_value};
 
 /// How often a step is asked about again because something has changed.
 const MOST_CHANGES: u32 = 3;
@@ -131,18 +131,7 @@ impl Machine {
             self.knows_steps_of(step, scope)?;
         }
         let render = |scope: &Scope, secrets: &Secrets| self.deciding(step, scope, secrets);
-        let (mut facts, subject) = self.render_masked(scope, render)?;
-        let bare = |scope: &Scope, secrets: &Secrets| Ok(render(scope, secrets)?.0);
-        if self.is_hidden_by_name(scope, &facts, bare) {
-            let note = format!(
-                "values shown as {HIDDEN} because of the name of a variable: the answer is not \
-                 remembered"
-            );
-            facts.push(Fact::new(FactKind::Uncertain, None, &note));
-            // Another start may have given another value, which looks the same.
-            let read = read_of(step, scope);
-            facts.extend(read.map(|of| Fact::new(FactKind::Value, Some(HIDDEN), &of)));
-        }
+        let (facts, subject) = self.render_masked(scope, render)?;
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
         coverage.facts.extend(facts.into_iter().map(label));
         let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
@@ -374,6 +363,15 @@ impl Machine {
         approved: &Approved,
         world: &World,
     ) -> Result<Agreed, TextError> {
+        self.showing().is_still_agreed(step, approved, world)
+    }
+
+    fn is_still_agreed(
+        &self,
+        step: &Step,
+        approved: &Approved,
+        world: &World,
+    ) -> Result<Agreed, TextError> {
         let scope = self.scope_of(&step.name, world);
         Ok(match self.agreed_in(scope.clone(), step, approved, world)? {
             // If it has changed, the question about that shows more than the step.
@@ -481,7 +479,6 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) {
-        self.learn_variables(world);
         match self.still_agreed(step, approved, world) {
             // A template that does not render is reported when the step starts.
             Ok(Agreed::Same) | Err(_) => self.start_step(&step.name, attempt, world, events),

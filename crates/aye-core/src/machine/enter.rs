@@ -56,7 +56,6 @@ impl Machine {
                 None => self.start_step(&name, 1, world, events),
             },
             Some(ask) => {
-                self.learn_variables(world);
                 let built = self.build_question(step, ask, Purpose::Gate, true, world);
                 self.put(built, Vec::new(), (&name, "confirmation"), world, events);
             }
@@ -81,6 +80,7 @@ impl Machine {
             return;
         }
         let step = &flow.nodes[node].step;
+        self.learn_variables(step, world);
         let execution = self.state.executions + 1;
         let mut started = StepStarted {
             step: name.to_owned(),
@@ -250,7 +250,6 @@ impl Machine {
         let approved = self.state.steps.get(name).and_then(|record| record.approved.clone());
         match (step, gate, approved) {
             (Some(step), Some(ask), _) => {
-                self.learn_variables(world);
                 let built = self.build_question(step, &ask, Purpose::Gate, true, world);
                 self.put(built, Vec::new(), (name, "confirmation"), world, events);
             }
@@ -278,7 +277,9 @@ impl Machine {
         };
         // A template that does not render is reported when the step starts.
         let (line, _) = self.command_line(step, &self.scope(world)).ok()?;
-        let other = record.and_then(|record| record.command.as_ref()) != Some(&line);
+        // What was agreed to is compared by its facts before it starts.
+        let agreed = record.is_some_and(|record| record.approved.is_some());
+        let other = !agreed && record.and_then(|record| record.command.as_ref()) != Some(&line);
         let changed = other || record.is_some_and(|record| record.edits.is_some());
         let demanding = ask.typed.is_some() || ask.reauth || ask.approvals > 1 || ask.not_starter;
         let again = match why {
@@ -330,7 +331,6 @@ impl Machine {
             let step = Some(name.to_owned());
             return self.fail_run(FailReason::StepFailed, &message, step, None, world, events);
         };
-        self.learn_variables(world);
         let built = self.build_question(&step, &ask, Purpose::Ask, true, world);
         self.put(built, Vec::new(), (name, "question"), world, events);
     }

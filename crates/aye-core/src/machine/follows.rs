@@ -225,14 +225,23 @@ impl Machine {
         answers: &[&Choice],
         past_questions: bool,
     ) -> BTreeSet<NodeId> {
-        let mut later = BTreeSet::new();
-        let Some(here) = self.flow.find(&step.name) else { return later };
+        let Some(here) = self.flow.find(&step.name) else { return BTreeSet::new() };
         let outcome = StepOutcome::Success;
         let routes = answers.iter().map(|yes| self.flow.route(here, &outcome, Some(&yes.value)));
         let first = routes.filter_map(|route| match route {
             Route::To(target) => Some(target),
             _ => None,
         });
+        self.reachable(first, past_questions)
+    }
+
+    /// The steps that may run from here on; `finally` runs anyhow.
+    fn reachable(
+        &self,
+        first: impl Iterator<Item = Target>,
+        past_questions: bool,
+    ) -> BTreeSet<NodeId> {
+        let mut later = BTreeSet::new();
         let mut from: Vec<Target> = first.collect();
         while let Some(target) = from.pop() {
             if let Target::Step(next) = target
@@ -245,6 +254,19 @@ impl Machine {
             }
         }
         later
+    }
+
+    /// Whether something that comes after this step, and that nobody is asked about, depends on
+    /// the run.
+    pub(super) fn may_vary_past(&self, step: &Step) -> bool {
+        let Some(here) = self.flow.find(&step.name) else { return true };
+        let routes = self.flow.nodes[here].routes.labelled();
+        let later = self.reachable(routes.into_iter().map(|(_, target)| target), false);
+        later.into_iter().any(|at| {
+            let later = &self.flow.nodes[at].step;
+            let acts = later.action.acts() && later.confirmation.is_none();
+            acts && flow::constant_text(later).is_none()
+        })
     }
 
     /// Whether a step asks: a person who answers there knows that the run continues.

@@ -16,9 +16,14 @@ use super::covers::Agreed;
 use super::run::{Machine, after};
 
 impl Machine {
-    /// The rules of the skill, then those of the project.
+    /// The rules of the skill, then those of the project; the first of a name hides the others,
+    /// so that what was shown and agreed to is what runs.
     pub(super) fn rules(&self) -> impl Iterator<Item = &HealRule> {
-        self.flow.skill.heal.iter().chain(self.limits.heal.iter())
+        let all = || self.flow.skill.heal.iter().chain(self.limits.heal.iter());
+        let is_first = move |rule: &&HealRule| {
+            all().find(|other| other.name == rule.name).is_some_and(|one| std::ptr::eq(one, *rule))
+        };
+        all().filter(is_first)
     }
 
     /// Whether this run repairs a step of another one, or belongs to what does. A repair that
@@ -66,7 +71,6 @@ impl Machine {
             StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
         );
         let Some(rule) = self.rule_for(step).filter(|_| failed).cloned() else { return false };
-        self.learn_variables(world);
         match self.repair_agreed(step, &rule, world) {
             None | Some(Agreed::Same) => {}
             Some(Agreed::Inspect(inspection)) => {
@@ -205,7 +209,12 @@ impl Machine {
 /// The program that a step runs: the first word of its command as it was rendered.
 fn program_of<'a>(action: &Action, record: Option<&'a StepRecord>) -> Option<&'a str> {
     match action {
-        Action::Command { .. } => record?.command.as_deref().and_then(first_word),
+        Action::Command { .. } => {
+            let record = record?;
+            // Older journals have the line alone.
+            let word = || record.command.as_deref().and_then(first_word);
+            record.argv.first().map(String::as_str).or_else(word)
+        }
         Action::Shell { .. } => Some("sh"),
         Action::Ask(_)
         | Action::Tool { .. }

@@ -43,11 +43,36 @@ impl Machine {
         coverage: &mut Coverage,
         follows: &mut Follows,
     ) {
+        let inside = self.rules_inside(started);
+        for rule in self.rules().filter(|rule| inside.contains(&&*rule.name)) {
+            follows.destructive |= rule.repair.destroys();
+            match flow::constant_text(&rule.repair) {
+                Some(text) => follows.constant.push(text),
+                None => follows.varies = true,
+            }
+        }
+        let names: Vec<String> = inside.into_iter().map(str::to_owned).collect();
+        if let Some(note) = named("repairs of the steps inside", &names) {
+            coverage.note(&note);
+        }
         let mut unknown = Vec::new();
         for rule in self.repairs_of(started, scope) {
             follows.destructive |= rule.repair.destroys();
             follows.unseen |= rule.repair.holds_a_skill();
             let name = repair_name(asker, rule);
+            let condition = rule.repair.condition.as_ref();
+            match condition.map(|condition| text::holds(condition, scope)) {
+                Some(Ok(false)) => {
+                    let why = format!("`{}` is false", condition.map_or("", |text| text.trim()));
+                    coverage.leave_out(&name, None, &why);
+                    continue;
+                }
+                Some(Err(_)) => {
+                    unknown.push(rule.name.clone());
+                    continue;
+                }
+                Some(Ok(true)) | None => {}
+            }
             let of = (Some(name.as_str()), None);
             let depends = started.iter().any(|step| uses(&rule.repair, step))
                 || PER_FAILURE.iter().any(|name| flow::reads(&rule.repair, name))
@@ -61,6 +86,35 @@ impl Machine {
             coverage.note(&note);
             follows.varies = true;
         }
+    }
+
+    /// The rules for failures inside these steps: of the items of a list, and of skills, whose
+    /// own rules only they know. They are compared with nothing when they run.
+    fn rules_inside(&self, started: &[&Step]) -> Vec<&str> {
+        let mut lists = Vec::new();
+        let mut calls = false;
+        let mut steps: Vec<&Step> = started.to_vec();
+        while let Some(step) = steps.pop() {
+            calls |= matches!(step.action, Action::Skill { .. });
+            if let Action::ForEach(each) = &step.action {
+                lists.extend(each.body.iter());
+                steps.extend(each.body.iter());
+            }
+            steps.extend(
+                step.then.iter().filter(|_| lists.iter().any(|one| std::ptr::eq(*one, step))),
+            );
+        }
+        let of_project =
+            |rule: &HealRule| self.limits.heal.iter().any(|one| std::ptr::eq(one, rule));
+        let none = self.state.finally.is_some() || self.is_repair();
+        let rules = self.rules().filter(|rule| {
+            let may = lists.iter().any(|step| {
+                let any = HealMatch { command: None, ..rule.when.clone() };
+                any.could_fit(&step.name, step.action.tool(), None)
+            });
+            !none && rule.repair.confirmation.is_none() && (may || calls && of_project(rule))
+        });
+        rules.map(|rule| rule.name.as_str()).collect()
     }
 
     /// Adds what repairs the steps after those, which the yes does not cover either.
@@ -87,7 +141,8 @@ impl Machine {
         let mut askers = [Some(step), around].into_iter().flatten();
         let covered = askers.find_map(|asker| covered.get(&repair_name(asker, rule)))?;
         // It sees the outside as it is, not as it was shown.
-        let agreed = self.agreed_in(self.scope(world), &rule.repair, &covered.approved, world);
+        let approved = &covered.approved;
+        let agreed = self.showing().agreed_in(self.scope(world), &rule.repair, approved, world);
         // What does not render now is reported when the repair starts.
         agreed.ok()
     }

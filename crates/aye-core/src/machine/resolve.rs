@@ -144,7 +144,6 @@ impl Machine {
     ) -> bool {
         let Resolution::Answered(answer) = resolution else { return false };
         let with_facts = question.facts.is_some();
-        self.learn_variables(world);
         if answer.prompter == Channel::Override || question.kind != AskKind::Confirm && !with_facts
         {
             return false;
@@ -195,7 +194,6 @@ impl Machine {
         events: &mut Vec<Event>,
     ) {
         let name = question.step.as_str();
-        self.learn_variables(world);
         let with_facts = question.facts.is_some() && !blanket;
         let step = self.node(name).map(|(_, node)| &node.step);
         // Gates that Aye adds by itself were not asked again by older versions.

@@ -100,6 +100,9 @@ fn validate_person(question: &Question, answer: &Answer) -> Result<(), Refusal> 
         Channel::Memory if !question.remember => {
             return refuse("this question may not be answered from memory".to_owned());
         }
+        Channel::Memory if answer.value.as_str().is_some_and(|value| !question.recalls(value)) => {
+            return refuse("this answer may not be given from memory".to_owned());
+        }
         Channel::Override | Channel::Memory if question.approvals > 1 || question.not_starter => {
             return refuse("several people have to agree".to_owned());
         }

@@ -3,6 +3,7 @@
 //! Such a value is known once the template is rendered, so what may hold one is rendered a
 //! second time with it masked. The run itself gets it as it is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,20 +19,27 @@ use super::covers::HIDDEN;
 use super::run::{Machine, frozen};
 
 impl Machine {
-    /// Masks from now on what steps put into variables with the names of secrets, as far as it
-    /// is known already: what a question shows does not depend on which of them have run.
-    pub(super) fn learn_variables(&mut self, world: &World) {
-        let flow = Arc::clone(&self.flow);
-        for node in flow.nodes.iter().filter(|node| !node.step.env.is_empty()) {
-            for (name, template) in node.step.env.iter().filter(|(name, _)| names_secret(name)) {
-                let Some(template) = template else { continue };
-                // One that does not render yet has not been given to anything.
-                let value = text::text(template, &self.scope_of(&node.step.name, world));
-                if let Ok(value) = value {
-                    self.learn_variable(name, Some(template), &value);
-                }
+    /// Masks from now on what a step that is about to start puts into variables with the names
+    /// of secrets.
+    pub(super) fn learn_variables(&mut self, step: &Step, world: &World) {
+        for (name, template) in step.env.iter().filter(|(name, _)| names_secret(name)) {
+            let Some(template) = template else { continue };
+            // What does not render is reported when the step starts.
+            let value = text::text(template, &self.scope_of(&step.name, world));
+            if let Ok(value) = value {
+                self.learn_variable(name, Some(template), &value);
             }
         }
+    }
+
+    /// The run as questions show it. What only the name of a variable hides is shown wherever
+    /// else it stands: nobody agrees to what they cannot see, and a skill could hide any command
+    /// like that.
+    pub(super) fn showing(&self) -> Cow<'_, Self> {
+        let Some(others) = self.secrets.without_named() else { return Cow::Borrowed(self) };
+        let mut showing = self.clone();
+        showing.secrets = Arc::new(others);
+        Cow::Owned(showing)
     }
 
     /// Masks from now on what a step puts into this variable, if its name says that it is a
@@ -55,25 +63,12 @@ impl Machine {
         scope: &Scope,
         render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
     ) -> Result<T, TextError> {
-        render_masked_by(&self.secrets, scope, render)
-    }
-
-    /// Whether a part of what was rendered is hidden only because of the name of a variable.
-    pub(super) fn is_hidden_by_name<T: PartialEq>(
-        &self,
-        scope: &Scope,
-        masked: &T,
-        render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
-    ) -> bool {
-        let others = self.secrets.without_named();
-        let bare = others.and_then(|others| render_masked_by(&others, scope, render).ok());
-        bare.is_some_and(|bare| bare != *masked)
-    }
-
-    /// Whether a part of this text is hidden only because of the name of a variable.
-    pub(super) fn hides_by_name(&self, text: &str) -> bool {
-        let others = self.secrets.without_named();
-        others.is_some_and(|others| others.mask(text) != self.secrets.mask(text))
+        let (scope, recorder) = recording(scope.clone());
+        let rendered = render(&scope, &self.secrets)?;
+        match self.with_variables(&recorder.seen()) {
+            Some(secrets) => render(&scope, &secrets),
+            None => Ok(rendered),
+        }
     }
 
     /// A text that was rendered while this recorder looked on, as it may be written down.
@@ -142,57 +137,29 @@ impl Machine {
 
     /// The secrets of the run and those among these values; nothing if there are none.
     pub(super) fn with_variables(&self, seen: &Outside) -> Option<Secrets> {
-        with_variables(&self.secrets, seen)
+        let mut values = seen.iter().filter_map(secret_value).peekable();
+        values.peek()?;
+        let mut secrets = Secrets::clone(&self.secrets);
+        values.for_each(|value| secrets.learn_env(value));
+        Some(secrets)
     }
-}
-
-fn render_masked_by<T>(
-    secrets: &Secrets,
-    scope: &Scope,
-    render: impl Fn(&Scope, &Secrets) -> Result<T, TextError>,
-) -> Result<T, TextError> {
-    let (scope, recorder) = recording(scope.clone());
-    let rendered = render(&scope, secrets)?;
-    match with_variables(secrets, &recorder.seen()) {
-        Some(secrets) => render(&scope, &secrets),
-        None => Ok(rendered),
-    }
-}
-
-fn with_variables(known: &Secrets, seen: &Outside) -> Option<Secrets> {
-    let mut values = seen.iter().filter_map(secret_value).peekable();
-    values.peek()?;
-    let mut secrets = known.clone();
-    values.for_each(|value| secrets.learn_env(value));
-    Some(secrets)
-}
-
-/// Which starts of earlier steps gave what this step reads.
-pub(super) fn read_of(step: &Step, scope: &Scope) -> Option<String> {
-    starts(scope, |name, record| {
-        let output = record.output.as_deref();
-        flow::reads_outcome(step, name) || output.is_some_and(|output| flow::reads(step, output))
-    })
 }
 
 /// Which starts of earlier steps gave what a hidden value is made of: a later start may have
 /// given something else.
 pub(super) fn made_by(template: &str, scope: &Scope) -> String {
-    let reads = |name: &str, record: &StepRecord| {
+    let reads = |(name, record): &(&String, &StepRecord)| {
         flow::template_reads(template, name, record.output.as_deref())
     };
-    starts(scope, reads).map(|made| format!(" (of {made})")).unwrap_or_default()
-}
-
-/// The last starts of these steps: `` `pick` at start 3``.
-fn starts(scope: &Scope, reads: impl Fn(&str, &StepRecord) -> bool) -> Option<String> {
     let mut made = scope
         .steps
         .iter()
-        .filter(|(name, record)| reads(name, record))
+        .filter(reads)
         .map(|(name, record)| format!("`{name}` at start {}", record.execution));
-    let first = made.next()?;
-    Some(made.fold(first, |all, one| all + ", " + &one))
+    match made.next() {
+        Some(first) => format!(" (of {})", made.fold(first, |all, one| all + ", " + &one)),
+        None => String::new(),
+    }
 }
 
 /// A scope that notes what it looks up outside.

@@ -43,9 +43,17 @@ impl Question {
         }
     }
 
+    /// Whether memory may give this answer.
+    pub fn recalls(&self, value: &str) -> bool {
+        self.remember && !self.not_remembered.iter().any(|other| other == value)
+    }
+
     /// Why this answer is not remembered that far.
     pub fn remember_obstacle(&self, value: &str, scope: AnswerScope) -> Option<&'static str> {
         match (self.purpose, value) {
+            (_, value) if self.not_remembered.iter().any(|other| other == value) => {
+                Some("what this answer leads to may be something else in another run")
+            }
             (Purpose::Recover, "edit" | "fix") => Some("a change is remembered as a fix"),
             (Purpose::Recover, "done") if scope != AnswerScope::Error => {
                 Some("`done` is remembered for one error only: take `error`")

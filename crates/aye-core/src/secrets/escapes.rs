@@ -137,7 +137,12 @@ fn length(text: &str) -> usize {
         // The second begins anew.
         Some('\u{1b}') => first.len_utf8(),
         Some('[') => {
-            let at = until(&|c| !(' '..='?').contains(&c));
+            // A terminal acts on control characters inside, and continues with the sequence.
+            let inside = |c: char| match c {
+                '\n' | '\r' | '\u{18}' | '\u{1a}' | '\u{1b}' => false,
+                c => c <= '?' || c == '\u{7f}',
+            };
+            let at = until(&|c| !inside(c));
             let last = rest[at..].chars().next().filter(|c| ('@'..='~').contains(c));
             start + at + last.map_or(0, char::len_utf8)
         }
@@ -193,6 +198,7 @@ mod tests {
             ("hunt\u{1b}\u{1b}[31mer2", "***\u{1b}\u{1b}[31m"),
             ("hun\u{1}t\u{5}er\u{18}2", "***"),
             ("h\u{1b}Pa\u{7}b\u{1b}\\unter2ö", "***\u{1b}Pa\u{7}b\u{1b}\\ö"),
+            ("h\u{1b}[3\u{1};\u{7f}1munter2", "***\u{1b}[3\u{1};\u{7f}1m"),
             ("h\u{1b}_a\u{18}unter2", "***\u{1b}_a\u{18}"),
             ("h\u{9d}0;t\u{9c}un\u{84}ter2", "***\u{9d}0;t\u{9c}"),
             ("h\u{90}a\u{7}b\u{1b}[31munter2", "***\u{90}a\u{7}b\u{1b}[31m"),

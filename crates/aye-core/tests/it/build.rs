@@ -14,8 +14,8 @@ use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::Text;
 use aye_core::skill::{
-    Action, Ask, AskKind, Body, Choice, ChoiceAction, EndStatus, OnError, Skill, State, Step,
-    StepTimeout, Template, Transitions,
+    Action, Ask, AskKind, Body, Choice, ChoiceAction, EndStatus, HealRule, OnError, Skill, State,
+    Step, StepTimeout, Template, Transitions,
 };
 use aye_core::span::Span;
 use aye_core::text::{Names, World};
@@ -297,6 +297,7 @@ pub(crate) struct Run {
     pub(crate) world: World,
     pub(crate) names: Arc<Fakes>,
     pub(crate) flow: Arc<Flow>,
+    limits: Limits,
 }
 
 impl Run {
@@ -321,12 +322,22 @@ impl Run {
     }
 
     pub(crate) fn start_in(skill: Skill, start: Start, names: Arc<Fakes>) -> Self {
+        Self::start_with(skill, start, names, Limits::default())
+    }
+
+    /// In a project with these heal rules.
+    pub(crate) fn start_limited(skill: Skill, heal: Vec<HealRule>) -> Self {
+        let limits = Limits { heal: heal.into(), ..Limits::default() };
+        Self::start_with(skill, start(), Arc::default(), limits)
+    }
+
+    fn start_with(skill: Skill, start: Start, names: Arc<Fakes>, limits: Limits) -> Self {
         let flow = Arc::new(Flow::compile(skill));
         let world = World { now: dawn(), names: Arc::clone(&names) as Arc<dyn Names> };
         let (machine, events) =
-            Machine::start(Arc::clone(&flow), Limits::default(), start, &world).unwrap();
+            Machine::start(Arc::clone(&flow), limits.clone(), start, &world).unwrap();
         let stored = events.iter().map(through_json).collect();
-        let mut run = Self { machine, events, stored, world, names, flow };
+        let mut run = Self { machine, events, stored, world, names, flow, limits };
         run.check();
         run.look();
         run
@@ -385,7 +396,7 @@ impl Run {
         let secrets = self.machine.secrets().clone();
         let flow = Arc::clone(&self.flow);
         let machine =
-            Machine::restore(flow, Limits::default(), secrets, &self.stored, None).unwrap();
+            Machine::restore(flow, self.limits.clone(), secrets, &self.stored, None).unwrap();
         match self.machine.epoch() {
             Some(epoch) => machine.under(epoch),
             None => machine,

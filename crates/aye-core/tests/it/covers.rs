@@ -7,15 +7,15 @@ use aye_core::event::{Event, EventKind};
 use aye_core::facts::{Fact, FactKind, Inspected};
 use aye_core::input::Input;
 use aye_core::journal::Phase;
-use aye_core::machine::{Limits, Machine, Refusal};
-use aye_core::question::{Answer, Channel, Edits};
+use aye_core::machine::{Limits, Machine, Refusal, Start};
+use aye_core::question::{Answer, AnswerScope, Channel, Edits};
 use aye_core::secrets::Secrets;
 use aye_core::skill::{Action, Ask, EndStatus, ForEach, OnError, Retry, RetryOn, Skill, Step};
 use serde_json::{Value, json};
 
 use crate::build::{
-    Run, answer_of, asking, choose, command, confirm, end, gated, note, on_error, program, state,
-    states, step, steps, t, when,
+    Run, answer_of, asking, choose, command, confirm, end, gated, note, on_error, program, start,
+    state, states, step, steps, t, when,
 };
 
 fn script() -> Step {
@@ -596,4 +596,66 @@ fn a_question_of_an_older_version_goes_by_the_older_rule() {
             (phase, _) => panic!("{phase:?}"),
         }
     }
+}
+
+/// Answers that neither proceed nor end the run lead to something that nobody is shown.
+#[test]
+fn an_answer_that_leads_elsewhere_is_not_remembered() {
+    let ask = || Ask { remember: true, ..confirm("go?") };
+    let wipe = program("wipe", "wipe", &["{{ inputs.target }}"]);
+    let skill = states([
+        state(asking("ask", ask()), &[("success", "done"), ("declined", "wipe")]),
+        state(wipe.clone(), &[("success", "done")]),
+        end("done", EndStatus::Completed),
+    ]);
+    let run = begun(skill);
+    assert_eq!(run.question().not_remembered, ["no"]);
+    assert!(run.question().recalls("yes") && !run.question().recalls("no"));
+    assert!(run.question().remember_obstacle("no", AnswerScope::Step).is_some());
+    let skill = states([
+        state(gated(command("a"), ask()), &[("success", "done"), ("declined", "wipe")]),
+        state(wipe, &[("success", "done")]),
+        end("done", EndStatus::Completed),
+    ]);
+    assert!(begun(skill).question().not_remembered.contains(&"no".to_owned()));
+    // One that ends the run may be.
+    let run = begun(steps([asking("ok", ask()), command("a")]));
+    assert_eq!(run.question().not_remembered, ["skip"]);
+    // Also one that was remembered before is not given.
+    let mut run = begun(steps([asking("ok", ask()), command("a")]));
+    let recalled = |value: &str| Answer {
+        prompter: Channel::Memory,
+        recalled: Some("pref-1".to_owned()),
+        ..answer_of("ann", value)
+    };
+    assert!(matches!(run.say(recalled("skip")), Err(Refusal::NotAllowed(_))));
+    run.say(recalled("no")).unwrap();
+    assert_eq!(run.tail(1), ["cancelled declined"]);
+}
+
+/// What it leads to is in the run around it, which is another one each time.
+#[test]
+fn an_answer_inside_another_run_is_not_remembered() {
+    let parent = aye_core::nested::Parent {
+        run: "abcdefgh12".to_owned().try_into().unwrap(),
+        step: "check".to_owned(),
+        execution: 1,
+        turn: None,
+        item: None,
+        form: None,
+        depth: 1,
+        bound: false,
+        finally: false,
+        repair: false,
+        declined: None,
+    };
+    let inside = |skill| Run::start_as(skill, Start { parent: Some(parent.clone()), ..start() });
+    let ask = || Ask { remember: true, ..confirm("go?") };
+    let run = inside(steps([asking("ok", ask())]));
+    assert!(!run.question().remember);
+    let note = "what comes after `check`, which asks this".to_owned();
+    assert!(run.question().not_covered.contains(&note));
+    // A gate is about its own step.
+    let run = inside(steps([gated(command("a"), ask())]));
+    assert!(run.question().remember && run.question().not_covered.is_empty());
 }

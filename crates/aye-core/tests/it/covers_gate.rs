@@ -268,7 +268,7 @@ fn a_repair_is_shown_and_part_of_what_is_remembered() {
     let recall = |arg: &str, contents: &str| {
         let skill = repaired(program("repair", "sh", &["t.sh", arg]));
         let run = begun_with(skill, &[("file.t.sh", contents)]);
-        assert!(shown(&run).contains(&"command of `cache.heal.h`=sh t.sh stage".to_owned()));
+        assert!(shown(&run).contains(&"command of the repair `h`=sh t.sh stage".to_owned()));
         assert!(run.question().remember);
         run.question().recall.clone()
     };

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use aye_core::heal::HealMatch;
 use aye_core::machine::Start;
 use aye_core::nested::{Nested, Parent};
-use aye_core::skill::{Ask, HealRule, Skill, Step};
+use aye_core::skill::{Action, Ask, ForEach, HealRule, Skill, Step};
 use serde_json::json;
 
 use crate::build::{
-    Fakes, Run, asking, choose, command, confirm, gated, program, start, steps, through_json, when,
+    Fakes, Run, asking, choose, command, confirm, gated, program, start, step, steps, t,
+    through_json, when,
 };
 
 fn rule(name: &str, repair: Step) -> HealRule {
@@ -36,6 +37,25 @@ fn begun(skill: Skill, contents: &str) -> Run {
     Run::start_in(skill, Start { inputs, ..start() }, Arc::new(names))
 }
 
+/// A list of two items that this is done for.
+fn each(body: Vec<Step>) -> Step {
+    let each = ForEach {
+        items: json!([1, 2]),
+        span: Default::default(),
+        name: "item".to_owned(),
+        label: None,
+        parallel: 1,
+        fail_fast: true,
+        body,
+    };
+    step("each", Action::ForEach(Box::new(each)))
+}
+
+fn called(name: &str) -> Step {
+    let (skill, span) = (t("sub"), Default::default());
+    step(name, Action::Skill { skill, inputs: Default::default(), span })
+}
+
 fn shows(run: &Run, line: &str) -> bool {
     run.question().facts.iter().flatten().any(|fact| fact.line() == line)
 }
@@ -48,7 +68,7 @@ fn lists(run: &Run, note: &str) -> bool {
 fn the_question_shows_them_and_a_remembered_yes_is_bound_to_them() {
     let recall = |arg: &str, contents: &str| {
         let run = begun(asked(repair(arg)), contents);
-        assert!(shows(&run, "command of `ok.heal.h`: sh t.sh stage"), "{:?}", run.question());
+        assert!(shows(&run, "command of the repair `h`: sh t.sh stage"), "{:?}", run.question());
         assert!(lists(&run, "repairs of later steps: `h`"));
         run.question().recall.clone()
     };
@@ -128,7 +148,7 @@ fn each_answer_that_proceeds_covers_them() {
         },
         "one",
     );
-    assert!(shows(&run, "command of `where.heal.h`: sh t.sh stage"));
+    assert!(shows(&run, "command of the repair `h`: sh t.sh stage"));
     run.answer("all");
     assert_eq!(run.tail(1), ["many start"]);
     run.names.set("file.t.sh", "two");
@@ -160,4 +180,60 @@ fn a_repair_is_not_repaired() {
     let parent = inner.machine.state().started.parent.as_deref().cloned();
     let run = Run::start_as(calls, Start { parent, ..start() });
     assert!(run.question().facts.iter().flatten().all(|fact| fact.step.is_none()));
+}
+
+#[test]
+fn those_of_steps_inside_are_named_and_bind_what_is_remembered() {
+    let recall = |arg: &str, list: bool| {
+        let ask = Ask { remember: true, ..confirm("go?") };
+        let body = program("restart", "flaky", &[]);
+        let inner = if list { each(vec![body]) } else { called("each") };
+        let only = HealMatch { command: Some("flaky".to_owned()), ..HealMatch::default() };
+        let rule = HealRule { when: only, ..rule("h", repair(arg)) };
+        let skill = steps([asking("ok", ask), inner]);
+        let run = match list {
+            true => begun(Skill { heal: vec![rule], ..skill }, "one"),
+            // A rule of the project is for the skills that are called as well.
+            false => Run::start_limited(skill, vec![rule]),
+        };
+        assert!(lists(&run, "repairs of the steps inside: `h`"), "{:?}", run.question());
+        run.question().recall.clone()
+    };
+    for list in [true, false] {
+        assert!(recall("stage", list).is_some() || !list);
+        assert_ne!(recall("stage", list), recall("production", list).or(Some(String::new())));
+        assert_eq!(recall("{{ error }}", list), None);
+    }
+}
+
+#[test]
+fn its_condition_is_part_of_what_is_agreed_to() {
+    let recall = |target: &str| {
+        let only = when(repair("now"), "inputs.target == 'production'");
+        let skill = asked(only);
+        let when = HealMatch { step: Some("deploy".to_owned()), ..skill.heal[0].when.clone() };
+        let heal = vec![HealRule { when, ..skill.heal[0].clone() }];
+        let inputs = [("target".to_owned(), json!(target))].into_iter().collect();
+        let run = Run::start_as(Skill { heal, ..skill }, Start { inputs, ..start() });
+        let shown = shows(&run, "command of the repair `h`: sh t.sh now");
+        assert_eq!(shown, target == "production");
+        run.question().recall.clone()
+    };
+    assert_ne!(recall("stage"), recall("production"));
+}
+
+/// The rule of the skill hides the one of the project: what was shown is what runs.
+#[test]
+fn one_of_two_rules_of_a_name_is_shown_and_runs() {
+    let of_skill = HealRule {
+        when: HealMatch { command: Some("other".to_owned()), ..HealMatch::default() },
+        ..rule("h", repair("skill"))
+    };
+    let skill = steps([gated(command("flaky"), confirm("go?"))]);
+    let skill = Skill { heal: vec![of_skill], ..skill };
+    let mut run = Run::start_limited(skill, vec![rule("h", repair("project"))]);
+    assert!(!shows(&run, "command of the repair `h`: sh t.sh project"));
+    run.answer("yes");
+    run.exit(3);
+    assert_eq!(run.tail(1), ["failed step_failed"]);
 }

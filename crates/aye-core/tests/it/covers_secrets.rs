@@ -238,53 +238,58 @@ fn begun(skill: aye_core::skill::Skill, target: &str) -> Run {
     Run::start_as(skill, Start { inputs, ..start() })
 }
 
+/// The name of a variable hides its value, and not what a question shows elsewhere: a skill
+/// could hide any command like that.
 #[test]
-fn what_a_name_hides_is_hidden_in_the_question_as_it_is_after_the_step_has_run() {
-    let retried = Step {
-        retry: Some(aye_core::skill::Retry { attempts: 3, ..Default::default() }),
-        ..keyed("a")
-    };
+fn what_a_name_hides_is_shown_where_else_it_stands_and_nothing_is_asked_twice() {
+    let retry = aye_core::skill::Retry { attempts: 3, ..Default::default() };
+    let retried = Step { retry: Some(retry), ..keyed("a") };
     let mut run = begun(steps([gated(retried, confirm("To {{ inputs.target }}?"))]), "production");
-    assert_eq!(run.question().message, "To ***?");
-    assert_eq!(run.question().follows.as_deref(), Some("deploy '***'"));
-    let facts = json!(run.question().facts).to_string();
-    assert!(!facts.contains("production"), "{facts}");
+    assert_eq!(run.question().message, "To production?");
+    assert_eq!(run.question().follows.as_deref(), Some("deploy production"));
+    let key = run.question().facts.iter().flatten().find(|fact| fact.kind == FactKind::Env);
+    assert_eq!(key.unwrap().value, "***");
     run.answer("yes");
+    // What is recorded of the step has it masked from its start on.
+    let started = run.events.iter().find_map(|event| match &event.kind {
+        EventKind::StepStarted(started) => started.command.clone(),
+        _ => None,
+    });
+    assert_eq!(started.as_deref(), Some("deploy '***'"));
     run.exit(1);
     run.crash();
     run.attach();
     run.tick(60);
-    // Nothing has changed, also for a process that has not seen the step run.
-    assert_eq!(run.tail(1), ["a start 2"]);
+    assert_eq!(run.tail(1), ["a start 2"], "nothing has changed");
     run.exit(1);
     run.tick(120);
-    assert_eq!(run.tail(1), ["a start 3"]);
+    assert_eq!(run.tail(1), ["a start 3"], "nothing has changed");
 }
 
-/// Another value looks the same: an answer for one is none for the other.
 #[test]
-fn what_a_name_hides_elsewhere_is_not_remembered() {
+fn an_answer_for_a_value_that_a_name_hides_is_not_given_for_another() {
     let ask = |message: &str| Ask { remember: true, ..confirm(message) };
     let later = program("b", "deploy", &["{{ inputs.target }}"]);
-    for (skill, value) in [
-        // Before and after the step that has the variable has run.
-        (steps([gated(later.clone(), ask("go?")), keyed("a")]), "production"),
-        (steps([gated(command("b"), ask("To {{ inputs.target }}?")), keyed("a")]), "production"),
-        (steps([asking("ok", ask("go?")), later.clone(), keyed("a")]), "production"),
+    for skill in [
+        steps([gated(later.clone(), ask("go?")), keyed("a")]),
+        steps([gated(command("b"), ask("To {{ inputs.target }}?")), keyed("a")]),
+        steps([keyed("a"), gated(later.clone(), ask("go?"))]),
     ] {
-        assert!(!begun(skill.clone(), value).question().remember, "{skill:?}");
+        let recall = |target: &str| {
+            let mut run = begun(skill.clone(), target);
+            if run.tail(1) == ["a start"] {
+                run.machine.mask_env(&run.process());
+                run.exit(0);
+            }
+            run.question().recall.clone().expect("it may be remembered")
+        };
+        assert_ne!(recall("production"), recall("stage-europe"), "{skill:?}");
+        assert_eq!(recall("production"), recall("production"));
     }
-    let mut run = begun(steps([keyed("a"), gated(later, ask("go?"))]), "production");
-    run.exit(0);
-    assert_eq!(run.tail(1), ["b ask gate"]);
-    assert!(!run.question().remember);
-    let note =
-        "values shown as *** because of the name of a variable: the answer is not remembered";
-    assert!(run.question().not_covered.iter().any(|one| one == note));
 }
 
 #[test]
-fn what_a_name_hides_is_asked_about_again_when_a_step_gives_it_anew() {
+fn a_change_of_what_a_name_hides_elsewhere_is_shown_and_asked_about() {
     let fix = |name: &str| Step { output: Some(t("next")), ..command(name) };
     let env = [("OBJECT_KEY".to_owned(), Some(t("{{ next }}")))].into();
     let skill = states([
@@ -300,13 +305,33 @@ fn what_a_name_hides_is_asked_about_again_when_a_step_gives_it_anew() {
     ]);
     let mut run = Run::start(skill);
     run.exit_with(0, json!("stage-europe"));
+    run.machine.mask_env(&run.process());
     run.exit(0);
     run.answer("yes");
     assert_eq!(run.tail(1), ["a start"], "nothing has changed");
     run.exit(1);
     run.exit_with(0, json!("production"));
     assert_eq!(run.tail(1), ["a ask gate"]);
-    assert!(!run.json().contains("deploy stage-europe"), "{}", run.json());
+    let changed: Vec<String> = run.question().changed.iter().map(|one| one.line()).collect();
+    assert_eq!(changed, ["command: deploy stage-europe -> deploy production"]);
+}
+
+/// What was shown of the outside is what runs, also where a name hides it elsewhere.
+#[test]
+fn a_variable_that_a_name_hides_elsewhere_is_as_it_was_shown() {
+    let key = |value: &str| [("OBJECT_KEY".to_owned(), Some(t(value)))].into();
+    for name in ["env.TARGET", "branch"] {
+        let value = format!("{{{{ {name} }}}}");
+        let step = program("a", "deploy", &[&value]);
+        let skill = steps([gated(step, confirm("go?")), Step { env: key(&value), ..command("k") }]);
+        let fakes = Fakes::default();
+        fakes.set(name, "stage-europe");
+        let mut run = Run::start_in(skill, start(), Arc::new(fakes));
+        run.names.set(name, "production");
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["a start"]);
+        assert_eq!(run.process().argv, ["deploy", "stage-europe"]);
+    }
 }
 
 /// `now` is the moment of the visit, for every attempt.

@@ -295,3 +295,18 @@ fn a_remembered_answer_is_bound_to_what_the_step_does() {
     assert!(done.remember_obstacle("edit", AnswerScope::Error).is_some());
     assert!(done.remember_obstacle("skip", AnswerScope::Always).is_none());
 }
+
+/// To leave a step out lets what comes then run without it.
+#[test]
+fn leaving_a_step_out_is_remembered_only_before_what_is_always_the_same() {
+    let varies = program("b", "wipe", &["{{ inputs.target }}"]);
+    for (later, bound) in
+        [(varies.clone(), false), (command("b"), true), (gated(varies, confirm("go?")), true)]
+    {
+        let run = failed(steps([remembering(command("a")), later]));
+        let question = run.question();
+        assert!(question.recalls("retry"));
+        assert_eq!(question.recalls("skip"), bound);
+        assert_eq!(question.recalls("done"), bound);
+    }
+}

@@ -1,7 +1,7 @@
 //! Bytes that a terminal does not show as text.
 
 /// No sequence is longer: what continues is text that looks like the beginning of one.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 12 * 1024;
 
 /// What stands at the beginning of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +39,14 @@ pub(crate) fn invisible(bytes: &[u8]) -> Invisible {
     }
 }
 
-/// The rest of a sequence with parameters, behind its two bytes.
+/// The rest of a sequence with parameters, behind its two bytes. A terminal acts on control
+/// characters inside, and continues with the sequence.
 fn parameters(rest: &[u8]) -> Invisible {
-    match rest.iter().position(|byte| !(0x20..0x40).contains(byte)) {
+    let inside = |byte: &u8| match byte {
+        b'\n' | b'\r' | 0x18 | 0x1a | 0x1b => false,
+        byte => *byte < 0x40 || *byte == 0x7f,
+    };
+    match rest.iter().position(|byte| !inside(byte)) {
         Some(at) if at >= LONGEST => Invisible::No,
         Some(at) if (0x40..0x7f).contains(&rest[at]) => Invisible::Yes(at + 3),
         // It is broken off by something else.
@@ -85,6 +90,8 @@ mod tests {
             (b"\x1b[1;31", Invisible::Perhaps),
             (b"\x1b[1;31mx", Invisible::Yes(7)),
             (b"\x1b[3\nx", Invisible::Yes(3)),
+            (b"\x1b[3\x01\x7f;1mx", Invisible::Yes(8)),
+            (b"\x1b[3\x18mx", Invisible::Yes(3)),
             (b"\xc2\x9b0mx", Invisible::Yes(4)),
             ("ä".as_bytes(), Invisible::No),
             (b"\x1b]8;;x\x07y", Invisible::Yes(7)),

@@ -200,12 +200,19 @@ impl Invocation<'_> {
             line.words.extend(names.map(word));
             role = role.next(text);
         }
-        // Without another one, it reads its script from there.
-        if let (Stdin::Bytes(text), Role::Script, false) = (&self.spec.stdin, role, line.has_script)
-        {
+        if let Stdin::Bytes(text) = &self.spec.stdin {
+            // Without another one, or with `-s`, an interpreter reads its script from there; so
+            // does one that a script starts.
+            let alone = role == Role::Script && !line.has_script;
+            let asked = argv.iter().any(|word| word == "-s");
+            let shell = |word: &Word| word.in_script && word.starts && is_shell(&word.text);
+            let inner = line.has_script && line.words.iter().any(shell);
             match argv.iter().any(|word| is_shell(word)) {
-                true => line.add(Script::read(&String::from_utf8_lossy(text), MOST_WORDS, &value)),
-                false => line.has_code = true,
+                true if alone || asked || inner => {
+                    line.add(Script::read(&String::from_utf8_lossy(text), MOST_WORDS, &value));
+                }
+                false if alone => line.has_code = true,
+                true | false => {}
             }
         }
         let loads = |name: &&&str| value(name).is_some_and(|files| !files.is_empty());
@@ -401,6 +408,8 @@ mod tests {
             &["bash", "-o", "pipefail", "x.sh"],
             &["sh", "-c", "bash -o pipefail x.sh"],
             &["sh", "-c", "awk -fx.sh data.txt"],
+            &["bash", "-euo", "pipefail", "x.sh"],
+            &["bash", "+x", "x.sh"],
         ] {
             let (files, _) = looked_at(argv);
             let named = files.iter().any(|name| name.ends_with("x.sh"));
@@ -552,7 +561,16 @@ mod tests {
             assert!(!lines.contains(&"not_covered: files that `ENV` names".to_owned()));
             lines.join("\n")
         };
-        for argv in [&["sh"][..], &["bash", "-e"], &["env", "A=1", "sh", "-s"]] {
+        for argv in [
+            &["sh"][..],
+            &["bash", "-e"],
+            &["bash", "-euo", "pipefail"],
+            &["bash", "+x"],
+            &["bash", "-s", "--", "one"],
+            &["sh", "-c", "bash"],
+            &["sh", "-c", "bash -s"],
+            &["env", "A=1", "sh", "-s"],
+        ] {
             let lines = read(argv, ". ./x.sh\nmake");
             assert!(lines.contains("file `./x.sh`: "), "{argv:?}: {lines}");
             assert!(lines.contains("the Makefile that `make` reads"), "{argv:?}: {lines}");

@@ -68,12 +68,21 @@ impl Role {
     pub(super) fn next(self, word: &str) -> Self {
         match self {
             _ if is_one_of(word, &INTERPRETERS) => Self::Script,
-            Self::Script if WITH_VALUE.contains(&word) => Self::Value,
+            Self::Script if takes_value(word) => Self::Value,
             Self::Value => Self::Script,
-            Self::Script if !word.starts_with('-') => Self::Argument,
+            Self::Script if !word.starts_with(['-', '+']) => Self::Argument,
             role => role,
         }
     }
+}
+
+/// Whether the word after an option of an interpreter is its value: `-o`, and `-euo` of a shell.
+fn takes_value(word: &str) -> bool {
+    let cluster = |sign| {
+        let letters = word.strip_prefix(sign).unwrap_or_default();
+        letters.chars().all(char::is_alphabetic) && letters.ends_with(['o', 'O'])
+    };
+    WITH_VALUE.contains(&word) || cluster('-') || cluster('+')
 }
 
 /// What of a word may name a file: all of it, the value of an option (`--file=x`, `-fx`), what

@@ -264,7 +264,10 @@ impl State {
         // skill tries again by itself, which the yes to its own gate was for as well.
         let approved = self.steps.get(step).and_then(|record| record.approved.as_ref());
         let again = match approved {
-            Some(approved) => approved.asked_by.is_none() && *why != RetryReason::Policy,
+            Some(approved) => {
+                let by_itself = matches!(why, RetryReason::Policy | RetryReason::Healed);
+                approved.asked_by.is_none() && !by_itself
+            }
             None => true,
         };
         if again {
