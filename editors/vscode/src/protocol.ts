@@ -1152,6 +1152,11 @@ export type Question = {
   overridable: boolean;
   /** Whether the answer may be remembered. */
   remember?: boolean;
+  /**
+   * Answers of which that is not true: they lead to something that is not shown and that the
+   * answer is not bound to.
+   */
+  not_remembered?: string[];
   /** Whether an assistant is asked for advice. */
   ai_assist?: boolean;
   /**
@@ -1254,6 +1259,11 @@ export type QuestionView = {
   overridable: boolean;
   /** Whether the answer may be remembered. */
   remember?: boolean;
+  /**
+   * Answers of which that is not true: they lead to something that is not shown and that the
+   * answer is not bound to.
+   */
+  not_remembered?: string[];
   /** Whether an assistant is asked for advice. */
   ai_assist?: boolean;
   /**
