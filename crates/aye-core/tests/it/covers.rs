@@ -35,7 +35,7 @@ fn changed(run: &Run) -> Vec<String> {
 fn begun(skill: Skill) -> Run {
     let names = std::sync::Arc::new(crate::build::Fakes::default());
     names.set("file.deploy.sh", "one");
-    Run::start_in(skill, crate::build::start(), names)
+    Run::start_in(skill, start(), names)
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn what_was_edited_is_compared_before_the_skill_tries_it_again() {
         let names = std::sync::Arc::new(crate::build::Fakes::default());
         names.set("env.TARGET", "stage");
         names.set("branch", "stage");
-        let mut run = Run::start_in(skill, crate::build::start(), names);
+        let mut run = Run::start_in(skill, start(), names);
         run.answer("yes");
         run.exit(1);
         edit(&mut run);
@@ -309,7 +309,7 @@ fn a_later_visit_sees_the_outside_as_it_was_shown() {
     let names = std::sync::Arc::new(crate::build::Fakes::default());
     names.set("branch", "stage");
     let a = program("a", "deploy", &["{{ branch }}"]);
-    let mut run = Run::start_in(in_turns(a), crate::build::start(), names);
+    let mut run = Run::start_in(in_turns(a), start(), names);
     run.answer("yes");
     run.exit(1);
     run.names.set("branch", "production");
@@ -422,9 +422,9 @@ fn values_that_a_block_or_a_loop_reads_are_covered() {
         (each, vec!["items", "value `inputs.target`"]),
     ] {
         let skill = steps([gated(step("a", action), confirm("go?"))]);
-        let start = aye_core::machine::Start {
+        let start = Start {
             inputs: [("target".to_owned(), json!("stage"))].into_iter().collect(),
-            ..crate::build::start()
+            ..start()
         };
         let run = Run::start_as(skill, start);
         let facts = run.question().facts.clone().unwrap();
@@ -459,7 +459,7 @@ fn what_changes_while_it_is_looked_at_is_asked_about_and_not_waited_for() {
     names.set("branch", "one");
     let mut run = Run::start_in(
         steps([command("first"), gated(program("a", "deploy", &["{{ branch }}"]), confirm("go?"))]),
-        crate::build::start(),
+        start(),
         names,
     );
     let end = aye_core::input::End::Exited { value: Value::Null, parsed: None };
@@ -499,10 +499,10 @@ fn secrets_are_not_in_the_facts() {
     let stdin = Some(t("{{ inputs.key }} {{ env.API_TOKEN }}"));
     let mut secrets = Secrets::default();
     secrets.insert("key", "hunter2-hunter2");
-    let start = aye_core::machine::Start {
+    let start = Start {
         inputs: [("key".to_owned(), json!("hunter2-hunter2"))].into_iter().collect(),
         secrets,
-        ..crate::build::start()
+        ..start()
     };
     let step = Step { env, stdin, ..script() };
     let run = Run::start_in(steps([gated(step, confirm("go?"))]), start, names);
@@ -529,17 +529,17 @@ fn nobody_is_asked_about_a_skill_that_cannot_be_loaded() {
     let gate = || steps([gated(step("a", action.clone()), confirm("go?"))]);
     let missing = names();
     missing.set("file.one.yaml", "missing");
-    let run = Run::start_in(gate(), crate::build::start(), missing);
+    let run = Run::start_in(gate(), start(), missing);
     assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
     let message = run.machine.state().steps["a"].message.clone().unwrap();
     assert!(message.contains("there is no skill `one.yaml`"), "{message}");
     // One that is gone when someone has agreed is not run either.
-    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    let mut run = Run::start_in(gate(), start(), names());
     run.names.set("file.one.yaml", "missing");
     run.answer("yes");
     assert_eq!(run.tail(2), ["a failure", "failed step_failed"]);
     // What was shown runs, whatever the variable says meanwhile.
-    let mut run = Run::start_in(gate(), crate::build::start(), names());
+    let mut run = Run::start_in(gate(), start(), names());
     run.names.set("env.WHICH", "two");
     run.answer("yes");
     assert_eq!(run.tail(1), ["a start"]);
@@ -565,7 +565,7 @@ fn a_question_of_an_older_version_goes_by_the_older_rule() {
         let names = std::sync::Arc::new(crate::build::Fakes::default());
         names.set("branch", "one");
         let gate = gated(program("a", "deploy", &["{{ branch }}"]), confirm("go?"));
-        let run = Run::start_in(steps([gate]), crate::build::start(), names);
+        let run = Run::start_in(steps([gate]), start(), names);
         let question = run.question().clone();
         let mut events = without_facts(&run.events);
         // The digest of that version: what is asked, and the words of the command.

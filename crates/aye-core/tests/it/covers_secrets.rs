@@ -312,7 +312,8 @@ fn a_change_of_what_a_name_hides_elsewhere_is_shown_and_asked_about() {
     run.exit(1);
     run.exit_with(0, json!("production"));
     assert_eq!(run.tail(1), ["a ask gate"]);
-    let changed: Vec<String> = run.question().changed.iter().map(|one| one.line()).collect();
+    let changed: Vec<String> =
+        run.question().changed.iter().map(aye_core::facts::Change::line).collect();
     assert_eq!(changed, ["command: deploy stage-europe -> deploy production"]);
 }
 
