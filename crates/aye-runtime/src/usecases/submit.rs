@@ -52,7 +52,8 @@ pub enum CancelOutcome {
 impl Runtime {
     /// Sends a request to the run's driver, or applies it if there is none.
     pub fn submit(&self, row: &RunRow, request: &Request) -> Result<Sent, Error> {
-        self.submit_to(&mut *self.store()?, row, request, &mut |_| {})
+        let sent = self.submit_to(&mut *self.store()?, row, request, &mut |_| {})?;
+        Ok(sent.unwrap_or_else(|| Sent::Refused("it was not read".to_owned())))
     }
 
     /// Leaves a request without waiting for what becomes of it: the journal
@@ -112,13 +113,25 @@ impl Runtime {
             store.send(&row.id, &request, &self.driver().user, self.now())?;
             return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver, cleans_up });
         }
-        let sent = self.submit_to(&mut *store, &row, &request, warn)?;
-        Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent), cleans_up })
+        match self.submit_to(&mut *store, &row, &request, warn)? {
+            Some(sent) => Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent), cleans_up }),
+            // Its driver died before it read the request.
+            None => {
+                let row = store.outermost(&row.id)?.unwrap_or(row);
+                self.at(&row.workspace)?.must_be_trusted()?;
+                Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver, cleans_up: true })
+            }
+        }
     }
 
     /// Whether something has to be done when a run is cancelled where it is, in
     /// it or in the runs inside it. What a server asks is a run without a skill.
-    fn cleans_up(&self, store: &dyn Store, row: &RunRow, now: bool) -> Result<bool, Error> {
+    pub(super) fn cleans_up(
+        &self,
+        store: &dyn Store,
+        row: &RunRow,
+        now: bool,
+    ) -> Result<bool, Error> {
         if LoadedRun::read(store, row, self)?.cleans_up(now) {
             return Ok(true);
         }
@@ -148,13 +161,14 @@ impl Runtime {
         }
     }
 
+    /// Nothing comes of a cancel that needs a driver: it waits for one.
     fn submit_to(
         &self,
         store: &mut dyn Store,
         row: &RunRow,
         request: &Request,
         warn: &mut dyn FnMut(Warning),
-    ) -> Result<Sent, Error> {
+    ) -> Result<Option<Sent>, Error> {
         let request = &self.stamped(request);
         // The driver of the outermost run drives those inside.
         let driven = store.outermost(&row.id)?.map_or_else(|| row.id.clone(), |outer| outer.id);
@@ -164,8 +178,8 @@ impl Runtime {
                 return Err(no_driver(request, &driven));
             }
             match apply(self, store, row, request.clone(), warn) {
-                Ok(None) => return Ok(Sent::AcceptedUndriven),
-                Ok(Some(why)) => return Ok(Sent::Refused(why)),
+                Ok(None) => return Ok(Some(Sent::AcceptedUndriven)),
+                Ok(Some(why)) => return Ok(Some(Sent::Refused(why))),
                 // Someone took it up in this moment: they will read it.
                 Err(Error::Lease(LeaseError::Held(_))) => {}
                 Err(error) => return Err(error),
@@ -188,19 +202,19 @@ impl Runtime {
             match verdict.as_ref().map(Verdict::refusal) {
                 // Who cancels waits for what runs to end.
                 Some(None) if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
-                Some(None) => return Ok(Sent::Accepted),
+                Some(None) => return Ok(Some(Sent::Accepted)),
                 Some(Some(why)) => {
                     if verdict == Some(Verdict::Ended) {
                         record_late(self, store, row, request);
                     }
-                    return Ok(Sent::Refused(why.to_owned()));
+                    return Ok(Some(Sent::Refused(why.to_owned())));
                 }
                 None => {}
             }
             // The driver may have gone before it read its requests.
             if store.holder(&driven)?.is_none() {
                 match settle_requests(self, store, row) {
-                    Ok(()) => return Ok(undriven(store.verdict(id)?.as_ref())),
+                    Ok(()) => return Ok(store.verdict(id)?.as_ref().map(undriven)),
                     // Someone took it up in this moment: they will read it.
                     Err(Error::Lease(LeaseError::Held(_))) => {}
                     Err(error) => return Err(error),
@@ -261,10 +275,9 @@ fn is_stopping(store: &dyn Store, row: &RunRow, request: &Request) -> Result<boo
 }
 
 /// What became of a request that we read ourselves.
-fn undriven(verdict: Option<&Verdict>) -> Sent {
-    match verdict.map(Verdict::refusal) {
-        Some(None) => Sent::AcceptedUndriven,
-        Some(Some(why)) => Sent::Refused(why.to_owned()),
-        None => Sent::Refused("it was not read".to_owned()),
+fn undriven(verdict: &Verdict) -> Sent {
+    match verdict.refusal() {
+        None => Sent::AcceptedUndriven,
+        Some(why) => Sent::Refused(why.to_owned()),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aye_core::event::Event;
+use aye_core::id::RunId;
 use aye_core::input::{Input, Request};
 use aye_core::machine::Machine;
 use aye_core::secrets::Secrets;
@@ -114,18 +115,15 @@ fn apply_to(
     request: Request,
     warn: &mut dyn FnMut(Warning),
 ) -> Result<Option<String>, Error> {
-    let mut ended = None;
-    if let Request::Cancel { .. } = request {
-        ended = Some(end_survivors(outer, warn)?);
-        cancel_inside(held, store, row, &request)?;
-    }
+    let cancels = matches!(request, Request::Cancel { .. });
+    let ended = if cancels { Some(end_survivors(outer, warn)?) } else { None };
     if close_form(store, &held.lease, &held.outermost, &row.id, &held.world)? {
-        let cancelled = matches!(request, Request::Cancel { .. });
-        return Ok((!cancelled).then(|| GONE.to_owned()));
+        return Ok((!cancels).then(|| GONE.to_owned()));
     }
     let mut machine = held.machine(store, row)?;
     if let Some(ended) = ended {
         machine.ended_survivors(ended);
+        return cancel(held, store, &mut machine, request, None);
     }
     // Time may have run out while nobody looked.
     held.tell(store, &mut machine, Input::Tick { shown: false }, None)?;
@@ -133,28 +131,52 @@ fn apply_to(
     Ok(reaction.refusal.map(|refusal| refusal.to_string()))
 }
 
-/// Ends the runs inside one that is cancelled, the innermost first.
+/// Cancels a run and those inside it, in one append: if it is cut off, none of them is cancelled.
+/// Says why it was refused, if it was.
+fn cancel(
+    held: &Held,
+    store: &mut dyn Store,
+    machine: &mut Machine,
+    request: Request,
+    from: Option<RequestId>,
+) -> Result<Option<String>, Error> {
+    let (mut events, mut refusal) = (Vec::new(), None);
+    cancel_inside(held, store, &machine.state().run, &request, &mut events)?;
+    for input in [Input::Tick { shown: false }, Input::Request(request)] {
+        let reaction = machine.handle(input, &held.world);
+        events.extend(reaction.events);
+        refusal = reaction.refusal.map(|refusal| refusal.to_string());
+    }
+    let verdict = refusal.clone().map_or(Verdict::Accepted, Verdict::Refused);
+    let settled: Vec<_> = from.map(|id| (id, verdict)).into_iter().collect();
+    store.append(&held.lease, &events, &settled)?;
+    Ok(refusal)
+}
+
+/// Adds the events that end the runs inside one that is cancelled, the innermost first.
 fn cancel_inside(
     held: &Held,
     store: &mut dyn Store,
-    row: &RunRow,
+    run: &RunId,
     request: &Request,
+    events: &mut Vec<Event>,
 ) -> Result<(), Error> {
-    for inside in store.runs_inside(&row.id)? {
+    for inside in store.runs_inside(run)? {
         if inside.status.is_ended() {
             continue;
         }
         if close_form(store, &held.lease, &held.outermost, &inside.id, &held.world)? {
             continue;
         }
-        cancel_inside(held, store, &inside, request)?;
+        cancel_inside(held, store, &inside.id, request, events)?;
         let mut machine = held.machine(store, &inside)?;
-        held.tell(store, &mut machine, Input::Request(request.clone()), None)?;
+        events.extend(machine.handle(Input::Request(request.clone()), &held.world).events);
     }
     Ok(())
 }
 
-/// Reads the requests that the last driver of a run left unread.
+/// Reads the requests that the last driver of a run left unread. A cancel after which something
+/// has to be cleaned up stays unread: it needs a driver.
 pub(super) fn settle_requests(
     runtime: &Runtime,
     store: &mut dyn Store,
@@ -180,9 +202,18 @@ pub(super) fn settle_requests(
             store.append(&held.lease, &[], &[(pending.id, lost)])?;
             continue;
         }
-        let cancels = matches!(pending.request, Request::Cancel { .. });
-        if cancels && machine.state().is_ending_since(pending.at) {
-            store.append(&held.lease, &[], &[(pending.id, Verdict::Accepted)])?;
+        if let Request::Cancel { now, .. } = pending.request {
+            let state = machine.state();
+            if state.is_ending_since(pending.at) {
+                store.append(&held.lease, &[], &[(pending.id, Verdict::Accepted)])?;
+                continue;
+            }
+            let now = now || state.ends_on_cancel();
+            let current = store.run(&row.id)?.unwrap_or_else(|| row.clone());
+            if !current.status.is_ended() && held.runtime.cleans_up(store, &current, now)? {
+                continue;
+            }
+            cancel(&held, store, &mut machine, pending.request, Some(pending.id))?;
             continue;
         }
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
@@ -206,7 +237,7 @@ mod tests {
 
     /// Starts a run; it waits for its first step to be run.
     fn start(runtime: &Runtime, store: &mut MemoryStore, run: &str, parent: Option<Parent>) {
-        let run: aye_core::id::RunId = run.to_owned().try_into().expect("an id");
+        let run: RunId = run.to_owned().try_into().expect("an id");
         let outer = parent.as_ref().map_or(&run, |parent| &parent.run).clone();
         let lease = store.acquire(&outer, &runtime.holder()).expect("a lease");
         let source = Source::new("s.yaml", SKILL);
