@@ -264,7 +264,8 @@ impl Machine {
         Ok(Nested {
             children: written.iter().enumerate().map(child).collect(),
             parallel: usize::try_from(each.parallel.max(1)).unwrap_or(1),
-            fail_fast: each.fail_fast,
+            // What fails in `finally` does not keep back what is to be cleaned up after it.
+            fail_fast: each.fail_fast.unwrap_or(self.state.finally.is_none()),
             deadline: self.running_deadline(),
             is_list: true,
             again: self.again(step, execution),

@@ -155,7 +155,7 @@ fn each() -> Step {
         name: "item".to_owned(),
         label: None,
         parallel: 1,
-        fail_fast: true,
+        fail_fast: None,
         body: vec![tool()],
     };
     step("each", Action::ForEach(Box::new(each)))

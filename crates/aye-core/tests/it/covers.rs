@@ -414,7 +414,7 @@ fn values_that_a_block_or_a_loop_reads_are_covered() {
         name: "item".to_owned(),
         body: vec![command("inner")],
         parallel: 1,
-        fail_fast: true,
+        fail_fast: None,
         span: Default::default(),
     }));
     for (action, expected) in [

@@ -45,7 +45,7 @@ fn each(body: Vec<Step>) -> Step {
         name: "item".to_owned(),
         label: None,
         parallel: 1,
-        fail_fast: true,
+        fail_fast: None,
         body,
     };
     step("each", Action::ForEach(Box::new(each)))

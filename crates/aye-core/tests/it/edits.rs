@@ -317,7 +317,7 @@ fn what_consists_of_runs_is_not_done_again_from_the_start() {
         name: "item".to_owned(),
         label: None,
         parallel: 1,
-        fail_fast: true,
+        fail_fast: None,
         body: vec![command("x")],
     };
     let step = crate::build::step("each", Action::ForEach(Box::new(each)));

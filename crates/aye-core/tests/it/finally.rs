@@ -442,7 +442,7 @@ fn what_is_done_for_each_item_sees_how_the_run_ended() {
         name: "item".to_owned(),
         label: None,
         parallel: 1,
-        fail_fast: true,
+        fail_fast: None,
         body: vec![program("say", "say", &["{{ run.status }}"])],
     };
     let finally = vec![crate::build::step("each", Action::ForEach(Box::new(each)))];

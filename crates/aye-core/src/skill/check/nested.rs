@@ -18,7 +18,7 @@ pub(super) struct Each {
     name: String,
     label: Option<Template>,
     parallel: u32,
-    fail_fast: bool,
+    fail_fast: Option<bool>,
     /// The steps, if they are listed.
     steps: Option<Vec<Step>>,
 }
@@ -91,7 +91,7 @@ impl Checker<'_> {
             name,
             label: std::mem::take(&mut doc.label).take().map(super::template),
             parallel,
-            fail_fast: doc.fail_fast.get().is_none_or(|word| word.value),
+            fail_fast: doc.fail_fast.get().map(|word| word.value),
             steps: steps.map(|steps| self.steps(steps)),
         })
     }

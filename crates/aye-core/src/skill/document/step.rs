@@ -56,7 +56,8 @@ pub(in crate::skill) struct StepDoc {
     /// How many items at once; 1 if not given.
     #[schemars(range(min = 1))]
     pub(in crate::skill) parallel: Field<u32>,
-    /// Whether the first item that fails keeps further ones from starting; true if not given.
+    /// Whether the first item that fails keeps further ones from starting; true if not
+    /// given, and false in `finally`.
     pub(in crate::skill) fail_fast: Field<bool>,
     /// With `foreach`: the steps to do for each item.
     pub(in crate::skill) steps: Field<Vec<Raw<StepItem>>>,

@@ -76,8 +76,9 @@ pub struct ForEach {
     pub label: Option<Template>,
     /// How many at once.
     pub parallel: u32,
-    /// Whether the first that fails keeps the rest from starting.
-    pub fail_fast: bool,
+    /// Whether the first that fails keeps the rest from starting; if not given, it does so
+    /// except in `finally`.
+    pub fail_fast: Option<bool>,
     /// What is done for each.
     pub body: Vec<Step>,
 }

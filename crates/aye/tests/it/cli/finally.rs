@@ -219,6 +219,49 @@ fn the_one_of_a_sub_skill_runs_when_the_run_around_it_is_cancelled() {
     assert!(!shown.stdout.contains("paused"), "{}", shown.all());
 }
 
+/// A cancel that waits when the driver dies is not applied without one: something is to be
+/// cleaned up.
+#[test]
+fn a_cancel_that_a_killed_driver_has_not_read_cleans_up_too() {
+    for step in AROUND {
+        let place = Place::new();
+        place.write("inner.yaml", &skill("shell: touch there; exec sleep 1000"));
+        place.write("outer.yaml", &format!("name: outer\nsteps:\n  - {{ name: call, {step} }}\n"));
+        let driver = place.start_until(&["run", "outer.yaml"], "there");
+        signal(&driver, Signal::STOP);
+        let cancel = place.start(&["cancel", "last"]);
+        let sent = "SELECT count(*) FROM requests WHERE verdict IS NULL";
+        let waits = || place.journal_db().query_row(sent, [], |row| row.get::<_, u32>(0)).unwrap();
+        until("it is sent", || waits() == 1);
+        signal(&driver, Signal::KILL);
+        drop(place.finish(driver));
+        let cancelled = place.finish(cancel);
+        assert_eq!(cancelled.code, 0, "{}", cancelled.all());
+        assert_eq!(place.status(), "cancelled", "{}", cancelled.all());
+        assert_eq!(place.read("ended.txt"), "cancelled work\ntidy\n", "{}", cancelled.all());
+        assert_eq!(waits(), 0);
+        place.aye(&["audit"]).ok();
+    }
+}
+
+#[test]
+fn an_item_that_fails_does_not_keep_back_the_others() {
+    let place = Place::new();
+    let run = |more: &str| {
+        let each = format!(
+            "finally:\n  - name: each\n    foreach: [a, b]\n{more}    shell: echo {{{{ item }}}} >> \
+             items.txt; exit 1\n"
+        );
+        place.write("items.txt", "");
+        place
+            .write("s.yaml", &format!("name: s\nsteps:\n  - {{ name: w, shell: 'true' }}\n{each}"));
+        assert_eq!(place.aye(&["run", "s.yaml"]).code, 1);
+        place.read("items.txt")
+    };
+    assert_eq!(run(""), "a\nb\n");
+    assert_eq!(run("    fail_fast: true\n"), "a\n");
+}
+
 /// A run around one whose `finally` waits for the file `go`: by a step, and as an item.
 fn around(step: &str) -> Place {
     let place = Place::new();
