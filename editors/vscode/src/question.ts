@@ -316,7 +316,7 @@ function capital(text: string): string {
 
 const CHANNELS: Record<string, string> = {
   terminal: "at a terminal", command: "with aye answer", desktop: "in a desktop dialog", editor: "in an editor", web: "on the web page",
-  zenity: "in a desktop dialog", kdialog: "in a desktop dialog", notification: "in a notification", assistant: "through an assistant", elicited: "in an assistant's form", memory: "from memory", override: "with --yes",
+  zenity: "in a desktop dialog", kdialog: "in a desktop dialog", notification: "in a notification", message: "with a button of a message", dropbox: "with a file in the drop-box", assistant: "through an assistant", elicited: "in an assistant's form", memory: "from memory", override: "with --yes",
 };
 
 /** What became of a question, for the person who had it on the screen. */

@@ -161,3 +161,18 @@ fn logs_are_found_by_the_same_paths_for_an_assistant() {
     let told = client.call("skill_logs", json!({ "execution_id": ran.id(), "step": "sum" })).ok();
     assert_eq!(told["logs"][0]["result"], json!({ "sum": 42 }), "{told}");
 }
+
+/// The page and the editor say through what an answer came, whatever it was.
+#[test]
+fn page_and_editor_have_words_for_every_channel() {
+    let page = include_str!("../../src/serve/page/views/card.js");
+    let editor = include_str!("../../../../editors/vscode/src/question.ts");
+    for source in [page, editor] {
+        let (_, table) = source.split_once("const CHANNELS").unwrap();
+        let (table, _) = table.split_once("};").unwrap();
+        for channel in aye_core::question::Channel::ALL {
+            let entry = format!("{}: \"", channel.word());
+            assert!(table.contains(&entry), "{entry} is not in {table}");
+        }
+    }
+}
