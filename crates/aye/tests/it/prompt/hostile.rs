@@ -151,7 +151,8 @@ fn a_storm_of_resizes_leaves_one_prompt() {
         terminal.resize(5 + step % 70, 3 + step % 21);
     }
     terminal.resize(80, 24);
-    terminal.wait_for("to production, with everything").wait_for("[y/N]").wait_for(" left");
+    // What was printed in a window too small for all of it stays as it was broken there.
+    terminal.wait_for("left, then no answer · ? details · Esc cancels").wait_for("[y/N]");
     assert_eq!(terminal.vt.screen().matches("[y/N]").count(), 1, "{}", terminal.vt.screen());
     terminal.keys("y");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
