@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::flow::Flow;
 use crate::form::Form;
 use crate::id::{BadId, RunId};
-use crate::journal::StepRecord;
+use crate::journal::{Approved, StepRecord};
 use crate::question::{Answer, Edits, Lead};
 use crate::secrets::{Secrets, Text};
 
@@ -205,4 +205,6 @@ pub struct ParentScope {
     pub secrets: Secrets,
     /// `item`, or what the step calls it, and `index`.
     pub locals: Arc<IndexMap<String, Value>>,
+    /// What someone agreed to, if this repairs a step: it runs as that and not otherwise.
+    pub agreed_repair: Option<Arc<Approved>>,
 }

@@ -7,12 +7,15 @@ mod escapes;
 mod forms;
 mod names;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use forms::forms;
 pub use names::names_secret;
+
+/// What stands in the place of a text that must not be shown.
+pub(crate) const HIDDEN: &str = "***";
 
 /// From so many characters on, what a variable with the name of a secret holds is one.
 const FROM_NAME: usize = 8;
@@ -68,6 +71,8 @@ impl Text {
 pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
+    /// Inputs that a secret is only a part of: all of them is hidden.
+    mixed: IndexSet<String>,
     replaced: Vec<String>,
     /// What only the names of variables say is secret.
     named: Vec<String>,
@@ -170,6 +175,9 @@ impl Secrets {
             let value = match (self.get(&name), value) {
                 (Some(_), _) => secret_marker(),
                 (None, Value::String(text)) if masked != text => {
+                    if masked != HIDDEN {
+                        self.mixed.insert(name.clone());
+                    }
                     self.insert(name.clone(), text);
                     secret_marker()
                 }
@@ -178,6 +186,11 @@ impl Secrets {
             hidden.insert(name, value);
         }
         hidden
+    }
+
+    /// The inputs that a secret is only a part of: what else they say is hidden with it.
+    pub(crate) fn mixed(&self) -> impl Iterator<Item = &str> {
+        self.mixed.iter().map(String::as_str)
     }
 
     /// Others of the same names. What comes out differently with them depends
@@ -214,7 +227,7 @@ impl Secrets {
         let mut masked = text.to_owned();
         for value in self.values() {
             if masked.contains(value) {
-                masked = masked.replace(value, "***");
+                masked = masked.replace(value, HIDDEN);
             }
         }
         if self.is_empty() {

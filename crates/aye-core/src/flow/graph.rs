@@ -7,7 +7,9 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::skill::{Action, AskKind, Body, EndStatus, OnError, Skill, State, Step, StepTimeout};
+use crate::skill::{
+    Action, AskKind, Body, EndStatus, HealRule, OnError, Skill, State, Step, StepTimeout,
+};
 use crate::span::{LineStarts, Span, Spanned};
 
 use super::linearize::{append_finally, checks, in_order, with_guards};
@@ -184,15 +186,18 @@ impl Flow {
     }
 
     /// Makes every step that calls one of these tools destructive, those of a
-    /// `foreach` too. Nobody else asks what a tool is.
+    /// `foreach` and repairs too. Nobody else asks what a tool is.
     pub fn mark_destructive(&mut self, tools: &[String]) {
         let steps = self.nodes.iter_mut().map(|node| &mut node.step);
         steps.for_each(|step| mark(step, tools));
+        mark_repairs(&mut self.skill.heal, tools);
     }
 
-    /// Whether a step that is not destructive calls one of these tools.
+    /// Whether a step or repair that is not destructive calls one of these tools.
     pub fn calls_any(&self, tools: &[String]) -> bool {
-        !tools.is_empty() && self.nodes.iter().any(|node| calls(&node.step, tools))
+        let steps = self.nodes.iter().map(|node| &node.step);
+        let repairs = self.skill.heal.iter().map(|rule| &rule.repair);
+        !tools.is_empty() && steps.chain(repairs).any(|step| calls(step, tools))
     }
 
     /// Where `finally` begins, if the skill has one.
@@ -253,6 +258,11 @@ impl Flow {
     pub fn find(&self, step: &str) -> Option<NodeId> {
         self.index.get(step).copied()
     }
+}
+
+/// Makes every repair that calls one of these tools destructive.
+pub fn mark_repairs(rules: &mut [HealRule], tools: &[String]) {
+    rules.iter_mut().for_each(|rule| mark(&mut rule.repair, tools));
 }
 
 fn mark(step: &mut Step, tools: &[String]) {

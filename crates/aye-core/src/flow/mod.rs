@@ -23,7 +23,7 @@ mod secret_values;
 mod texts;
 
 pub use analyze::{Concern, Inside, analyze, decline_fails};
-pub use graph::{Ending, Flow, Node, NodeId, Routes, Target};
+pub use graph::{Ending, Flow, Node, NodeId, Routes, Target, mark_repairs};
 pub use left_out::LeftOut;
 pub use lint::{SECRET_IN_ARGUMENTS, UNKNOWN_NAME, lint};
 pub use outside::OutsideReads;

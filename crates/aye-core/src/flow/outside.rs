@@ -44,6 +44,17 @@ impl OutsideReads {
         reads
     }
 
+    /// Adds what a template reads.
+    pub(crate) fn add_template(&mut self, template: &str) {
+        self.look(template, Kind::Template);
+    }
+
+    /// Whether this name of the outside is read, or may be.
+    pub(crate) fn may_read(&self, name: &str) -> bool {
+        let any = name.starts_with("env.") && self.unknown.contains("env");
+        any || self.names.contains(name)
+    }
+
     /// Whether anything of the outside is read; what is known of steps is not outside.
     pub fn is_outside(&self) -> bool {
         !self.names.is_empty() || self.unknown.iter().any(|name| *name != "steps")

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use crate::digest::digest;
 use crate::error_code::ErrorCode;
-use crate::event::ProcessRecord;
+use crate::event::{ProcessRecord, RetryReason};
 use crate::facts::FactKind;
 use crate::id::QuestionId;
-use crate::journal::UnknownOutcome;
+use crate::journal::{Phase, Transition, UnknownOutcome};
 use crate::question::{Offer, Purpose, Question};
 use crate::skill::{Action, Ask, AskKind, Body, By, ChoiceAction, Step, is_production};
 use crate::text::{self, TextError, World};
@@ -165,7 +165,7 @@ impl Machine {
                 return Err(TextError { code: ErrorCode::Nested, ..error });
             }
             question.not_covered.splice(..0, not_covered);
-            question.outside = self.kept_outside(seen);
+            question.outside = self.kept_outside(seen, &facts, (&question.message, step));
             words = facts.iter().map(|fact| json!(fact).to_string()).collect();
             let settled = facts.iter().all(|fact| fact.kind != FactKind::Unsettled);
             question.remember &= settled && !destructive && !uncertain;
@@ -360,7 +360,12 @@ impl Machine {
     /// another run leads to there is not known here.
     fn may_remember(&self, purpose: Purpose) -> bool {
         let leads_outside = purpose == Purpose::Ask && self.state.started.parent.is_some();
-        !leads_outside && !self.may_destroy_anyhow()
+        // What a fix did, a person looks at.
+        let is_fixed = matches!(
+            &self.state.phase,
+            Phase::Transition(Transition::Retrying { why: RetryReason::Fixed, .. })
+        );
+        !leads_outside && !is_fixed && !self.may_destroy_anyhow()
     }
 
     /// Whether something that cannot be undone may happen whatever comes next: in `finally`, or

@@ -10,7 +10,7 @@ use crate::facts::{Change, Fact, FactKind, Inspected, Inspection, Look, Subject,
 use crate::flow::{self, OutsideReads};
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
-use crate::secrets::{Secrets, Text, names_secret};
+use crate::secrets::{HIDDEN, Secrets, Text, names_secret};
 use crate::skill::{Action, Ask, Step, is_production};
 use crate::text::{Names, Outside, Scope, TextError, World};
 use crate::value::as_text;
@@ -21,8 +21,6 @@ use super::variables::{made_by, recording, secret_value};
 
 /// How often a step is asked about again because something has changed.
 const MOST_CHANGES: u32 = 3;
-/// What stands in the place of a value that must not be shown.
-pub(super) const HIDDEN: &str = "***";
 
 /// What came of building a question.
 pub(super) enum BuiltQuestion {
@@ -213,11 +211,19 @@ impl Machine {
             }
             Action::Ask(_) | Action::Return { .. } | Action::Note => {}
         }
+        // What else such an input says is hidden with the secret in it.
+        for name in secrets.mixed().filter(|_| flow::reads(step, "inputs")) {
+            let note = format!(
+                "the value of `inputs.{name}`: a secret is a part of it, so the answer is not \
+                 remembered"
+            );
+            facts.push(Fact::new(FactKind::Uncertain, None, &note));
+        }
         for (name, template) in &step.env {
             let value = template.as_ref().map(|text| crate::text::text(text, scope)).transpose()?;
             let value = match (template, value) {
                 (Some(template), Some(_)) if names_secret(name) => {
-                    if !self.is_made_of_secrets(template) {
+                    if !self.is_made_of_secrets(template, scope) {
                         let note = format!(
                             "the value of `{name}`: its name hides it, so the answer is not \
                              remembered"
@@ -348,9 +354,20 @@ impl Machine {
 
     /// What of the outside can be kept as it is: what must not be written down
     /// is looked up again.
-    pub(super) fn kept_outside(&self, outside: Outside) -> Outside {
+    pub(super) fn kept_outside(
+        &self,
+        outside: Outside,
+        facts: &[Fact],
+        (message, asks): (&str, &Step),
+    ) -> Outside {
+        let hidden = self.hidden_reads(facts, asks);
+        let is_shown = |value: &Value| {
+            let text = as_text(value);
+            message.contains(&text) || facts.iter().any(|fact| fact.value.contains(&text))
+        };
         let secret = |name: &str, value: &Value| {
             secret_value((&name.to_owned(), value)).is_some()
+                || name.starts_with("env.") && hidden.may_read(name) && !is_shown(value)
                 || self.secrets.mask_value(value) != *value
         };
         outside.into_iter().filter(|(name, value)| !secret(name, value)).collect()
@@ -483,6 +500,11 @@ impl Machine {
             // A template that does not render is reported when the step starts.
             Ok(Agreed::Same) | Err(_) => self.start_step(&step.name, attempt, world, events),
             Ok(Agreed::Inspect(inspection)) => self.wanted = Some(inspection),
+            // The step that it repairs has failed: what to do is asked there.
+            Ok(Agreed::Changed(changed)) if self.agreed_as_repair().is_some() => {
+                let error = not_agreed_to(&changed);
+                self.cannot_start(step.name.value.clone(), "repair", &error, world, events);
+            }
             Ok(Agreed::Changed(changed)) => {
                 let built = self.build_question(
                     step,
@@ -509,6 +531,12 @@ pub(super) fn changed_since(before: &Question, after: &BuiltQuestion) -> Vec<Cha
         return vec![Change { what, before: told(before), after: told(after) }];
     }
     changed
+}
+
+fn not_agreed_to(changed: &[Change]) -> TextError {
+    let what: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
+    let message = format!("it is not what was agreed to: {}", what.join(", "));
+    TextError { code: ErrorCode::Changed, ..TextError::new(message) }
 }
 
 fn keeps_changing(changed: &[Change]) -> TextError {
@@ -561,7 +589,7 @@ fn missing_skill(seen: &Inspected) -> Option<String> {
 }
 
 /// An input that the skill itself calls a secret is not written down.
-fn hide_input(facts: &mut [Fact], secret: &Fact) {
+pub(super) fn hide_input(facts: &mut [Fact], secret: &Fact) {
     let about = |fact: &&mut Fact| {
         fact.kind == FactKind::Input
             && (&fact.step, &fact.answer, &fact.name)

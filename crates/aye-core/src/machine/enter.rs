@@ -10,7 +10,7 @@ use crate::event::{
     StepStarted,
 };
 use crate::flow::{NodeId, failing_text};
-use crate::journal::StepRecord;
+use crate::journal::{Approved, StepRecord};
 use crate::question::Purpose;
 use crate::skill::{Action, Ask, By, OnError, Step};
 use crate::span::Span;
@@ -51,7 +51,7 @@ impl Machine {
             }
         }
         match &step.confirmation {
-            None => match self.state.covered.get(&name).map(|it| Arc::clone(&it.approved)) {
+            None => match self.agreed_before(&name) {
                 Some(approved) => self.start_agreed(step, 1, &approved, world, events),
                 None => self.start_step(&name, 1, world, events),
             },
@@ -60,6 +60,12 @@ impl Machine {
                 self.put(built, Vec::new(), (&name, "confirmation"), world, events);
             }
         }
+    }
+
+    /// What someone agreed to at an earlier question, in this run or around a repair.
+    fn agreed_before(&self, step: &str) -> Option<Arc<Approved>> {
+        let covered = self.state.covered.get(step).map(|covered| Arc::clone(&covered.approved));
+        covered.or_else(|| self.agreed_as_repair())
     }
 
     pub(super) fn start_step(
@@ -248,6 +254,7 @@ impl Machine {
         let step = flow.find(name).map(|node| &flow.nodes[node].step);
         let gate = step.and_then(|step| self.gate_again(step, why, world));
         let approved = self.state.steps.get(name).and_then(|record| record.approved.clone());
+        let approved = approved.or_else(|| self.agreed_as_repair());
         match (step, gate, approved) {
             (Some(step), Some(ask), _) => {
                 let built = self.build_question(step, &ask, Purpose::Gate, true, world);

@@ -9,11 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::effect::{Compute, Execution, Process, Rendered, Task, ToolCall};
 use crate::journal::Phase;
-use crate::secrets::{Secrets, is_secret, names_secret, secret_marker};
+use crate::secrets::{HIDDEN, Secrets, is_secret, names_secret, secret_marker};
 use crate::skill::{Action, Step, StepTimeout, Template};
 use crate::text::{self, Scope, TextError, World};
 
-use super::covers::HIDDEN;
 use super::edit::{replaced, words};
 use super::run::{Machine, after};
 
@@ -115,16 +114,18 @@ impl Machine {
 
     /// Masks what a program about to start gets in variables with the names of
     /// secrets.
-    pub fn mask_env(&mut self, process: &Process<String>) {
+    pub fn mask_env(&mut self, process: &Process<String>, world: &World) {
         let step = match &self.state.phase {
             Phase::Running { step, .. } => self.node(step),
             Phase::Transition(_) | Phase::Asking { .. } | Phase::Ended(_) => None,
         };
         let env = step.map(|(_, node)| node.step.env.clone()).unwrap_or_default();
         for (name, value) in &process.env {
-            if let Some(value) = value {
-                self.learn_variable(name, env.get(name).and_then(Option::as_ref), value);
-            }
+            let Some(value) = value else { continue };
+            let template = env.get(name).and_then(Option::as_ref);
+            let is_secret = template
+                .is_some_and(|template| self.is_made_of_secrets(template, &self.scope(world)));
+            self.learn_variable(name, is_secret, value);
         }
     }
 

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
+use crate::facts::FactKind;
 use crate::flow::{self, NodeId, OutsideReads, Route, Target};
 use crate::journal::StepOutcome;
 use crate::question::{Channel, Purpose, Question};
+use crate::secrets::HIDDEN;
 use crate::skill::{Action, Ask, AskKind, Choice, ChoiceAction, Step, Template};
 use crate::text::{self, Scope, TextError};
 
 use super::ask::with_details;
-use super::covers::Coverage;
+use super::covers::{Coverage, hide_input};
 use super::run::Machine;
 use super::variables::recording;
 
@@ -162,7 +164,7 @@ impl Machine {
 
     /// Every step that uses the answer to this one: reads it, runs only with a step that
     /// does, or reads what such a step gives.
-    fn users(&self, step: &Step) -> BTreeSet<NodeId> {
+    pub(super) fn users(&self, step: &Step) -> BTreeSet<NodeId> {
         let nodes = &self.flow.nodes;
         let mut names = vec![(self.output_name(&step.name), step.name.value.clone())];
         let mut users: BTreeSet<NodeId> = self
@@ -354,14 +356,21 @@ impl Machine {
         }
         let later = follows.constant;
         let mut facts = follows.coverage.map(Coverage::into_facts).unwrap_or_default();
-        let seen = question.facts.iter().flatten().filter(|fact| fact.is_seen()).cloned();
-        facts.extend(seen);
+        for fact in question.facts.iter().flatten() {
+            match fact.kind {
+                // Only the called skill says that it is a secret.
+                FactKind::Input if fact.value == HIDDEN => hide_input(&mut facts, fact),
+                _ if fact.is_seen() => facts.push(fact.clone()),
+                _ => {}
+            }
+        }
         let details = match &ask.details {
             Some(details) => Some(show(details)?),
             None => None,
         };
         let mut bound = json!({
             "rule": 2,
+            "workspace": self.state.started.workspace,
             "kind": question.kind,
             "purpose": question.purpose,
             "title": ask.title.as_ref().map(|title| show(title)),
@@ -392,7 +401,7 @@ impl Machine {
         }
         let bound = json!({
             "rule": 2, "kind": AskKind::Recover, "purpose": Purpose::Recover,
-            "any": any, "facts": coverage.into_facts(),
+            "workspace": self.state.started.workspace, "any": any, "facts": coverage.into_facts(),
         });
         Some(digest(&[bound.to_string().as_bytes()]))
     }

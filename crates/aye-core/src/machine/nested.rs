@@ -139,7 +139,7 @@ impl Machine {
         let (_, node) = self.node(&child.parent.step).ok_or_else(lost)?;
         let step = &node.step;
         let scope = self.scope(world);
-        let steps = |flow, locals| {
+        let steps = |flow, locals, agreed_repair| {
             let outer = ParentScope {
                 inputs: Arc::clone(&scope.inputs),
                 outputs: Arc::clone(&scope.outputs),
@@ -147,6 +147,7 @@ impl Machine {
                 secrets: self.secrets().clone(),
                 locals: Arc::new(locals),
                 ending: self.ending(),
+                agreed_repair,
             };
             ChildRun::Steps { flow, outer: Box::new(outer) }
         };
@@ -160,7 +161,7 @@ impl Machine {
                 let mut locals = IndexMap::clone(&scope.locals);
                 locals.insert(each.name.clone(), value);
                 locals.insert("index".to_owned(), json!(item.index));
-                Ok(steps(flow(&each.body), locals))
+                Ok(steps(flow(&each.body), locals, None))
             }
             (ChildBody::Repair, _) => {
                 let Phase::Running { healing: Some(healing), .. } = &self.state.phase else {
@@ -171,7 +172,10 @@ impl Machine {
                 locals.insert("failed".to_owned(), json!(step.name.value));
                 let given = self.given_to(step, &scope).unwrap_or_default();
                 locals.insert("args".to_owned(), Value::Object(given));
-                Ok(steps(flow(&self.repair_steps(healing)), locals))
+                let rule = healing.fix.is_none().then_some(healing.rule.as_str());
+                let agreed = rule.and_then(|rule| self.agreed_repair(&step.name, rule));
+                let agreed = agreed.map(|covered| Arc::clone(&covered.approved));
+                Ok(steps(flow(&self.repair_steps(healing)), locals, agreed))
             }
             (ChildBody::Form, _) => {
                 let form = child.parent.form.as_ref().ok_or_else(lost)?;

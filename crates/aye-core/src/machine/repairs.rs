@@ -1,9 +1,12 @@
 //! What repairs the steps that a yes starts: it runs because of that yes, so the question shows
 //! it, and it is compared before it runs.
 
+use std::sync::Arc;
+
 use crate::facts::Change;
-use crate::flow;
+use crate::flow::{self, NodeId};
 use crate::heal::HealMatch;
+use crate::journal::{Approved, Covered};
 use crate::question::Question;
 use crate::skill::{Action, HealRule, Step};
 use crate::text::{self, Scope, World};
@@ -59,7 +62,7 @@ impl Machine {
         for rule in self.repairs_of(started, scope) {
             follows.destructive |= rule.repair.destroys();
             follows.unseen |= rule.repair.holds_a_skill();
-            let name = repair_name(asker, rule);
+            let name = repair_name(asker, &rule.name);
             let condition = rule.repair.condition.as_ref();
             match condition.map(|condition| text::holds(condition, scope)) {
                 Some(Ok(false)) => {
@@ -136,15 +139,44 @@ impl Machine {
         rule: &HealRule,
         world: &World,
     ) -> Option<Agreed> {
-        let covered = &self.state.covered;
-        let around = covered.get(step).and_then(|it| it.approved.asked_by.as_deref());
-        let mut askers = [Some(step), around].into_iter().flatten();
-        let covered = askers.find_map(|asker| covered.get(&repair_name(asker, rule)))?;
+        let approved = &self.agreed_repair(step, &rule.name)?.approved;
         // It sees the outside as it is, not as it was shown.
-        let approved = &covered.approved;
         let agreed = self.showing().agreed_in(self.scope(world), &rule.repair, approved, world);
         // What does not render now is reported when the repair starts.
         agreed.ok()
+    }
+
+    /// What someone agreed to of the repair by this rule: at the gate of the step, at the question
+    /// that started it, or, where it was not known yet what the step does, at any other.
+    pub(super) fn agreed_repair(&self, step: &str, rule: &str) -> Option<&Covered> {
+        let covered = &self.state.covered;
+        let around = covered.get(step).and_then(|it| it.approved.asked_by.as_deref());
+        let mut askers = [Some(step), around].into_iter().flatten();
+        let own = askers.find_map(|asker| covered.get(&repair_name(asker, rule)));
+        own.or_else(|| {
+            let at = self.flow.find(step)?;
+            let of_rule = covered.iter().rev();
+            let mut others = of_rule.filter(|(name, covered)| {
+                let asker = covered.approved.asked_by.as_deref().unwrap_or_default();
+                **name == repair_name(asker, rule) && self.is_started_by(asker, at)
+            });
+            others.next().map(|(_, covered)| covered)
+        })
+    }
+
+    /// Whether a yes to the question of the step `asker` leads to a step, also where nobody knew
+    /// what that would do.
+    fn is_started_by(&self, asker: &str, at: NodeId) -> bool {
+        let Some((_, node)) = self.node(asker) else { return false };
+        match node.step.action.ask() {
+            Some(_) => self.users(&node.step).contains(&at),
+            None => self.flow.started_with(&node.step).iter().any(|(started, _)| *started == at),
+        }
+    }
+
+    /// What someone agreed to of this run, if it repairs a step.
+    pub(super) fn agreed_as_repair(&self) -> Option<Arc<Approved>> {
+        self.outer.as_ref().and_then(|outer| outer.agreed_repair.clone())
     }
 
     /// What to do about a failed step whose repair is not what someone agreed to.
@@ -171,8 +203,8 @@ impl Machine {
 }
 
 /// What the facts about a repair name as their step: no step of a skill is called like this.
-fn repair_name(asker: &str, rule: &HealRule) -> String {
-    format!("{asker}.heal.{}", rule.name)
+fn repair_name(asker: &str, rule: &str) -> String {
+    format!("{asker}.heal.{rule}")
 }
 
 /// Whether a rule can be for a failure of this step.

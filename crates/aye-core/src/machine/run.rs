@@ -514,15 +514,19 @@ impl Machine {
 
     fn new(
         mut flow: Arc<Flow>,
-        limits: Limits,
+        mut limits: Limits,
         secrets: Secrets,
         state: State,
         outer: Option<ParentScope>,
         epoch: Option<u64>,
     ) -> Self {
         // As the journal says it, so that a resumed run decides as the run did.
-        if flow.calls_any(&state.started.destructive_tools) {
-            Arc::make_mut(&mut flow).mark_destructive(&state.started.destructive_tools);
+        let destructive = &state.started.destructive_tools;
+        if flow.calls_any(destructive) {
+            Arc::make_mut(&mut flow).mark_destructive(destructive);
+        }
+        if !destructive.is_empty() && !limits.heal.is_empty() {
+            flow::mark_repairs(Arc::make_mut(&mut limits.heal), destructive);
         }
         let mut locals = outer.as_ref().map_or_else(IndexMap::new, |o| IndexMap::clone(&o.locals));
         if !flow.skill.defaults.is_null() {

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::facts::Change;
-use crate::flow;
+use crate::facts::{Change, Fact, FactKind};
+use crate::flow::{self, OutsideReads};
 use crate::journal::{Approved, StepRecord};
-use crate::secrets::{Secrets, names_secret};
-use crate::skill::{Step, Template};
+use crate::secrets::{HIDDEN, Secrets, is_secret, names_secret};
+use crate::skill::{Action, Step};
 use crate::text::{self, Outside, Recorder, Scope, TextError, World};
 
-use super::covers::HIDDEN;
 use super::run::{Machine, frozen};
 
 impl Machine {
@@ -24,10 +23,12 @@ impl Machine {
     pub(super) fn learn_variables(&mut self, step: &Step, world: &World) {
         for (name, template) in step.env.iter().filter(|(name, _)| names_secret(name)) {
             let Some(template) = template else { continue };
+            let scope = self.scope_of(&step.name, world);
             // What does not render is reported when the step starts.
-            let value = text::text(template, &self.scope_of(&step.name, world));
-            if let Ok(value) = value {
-                self.learn_variable(name, Some(template), &value);
+            if let Ok(value) = text::text(template, &scope) {
+                let is_secret = self.is_made_of_secrets(template, &scope);
+                drop(scope);
+                self.learn_variable(name, is_secret, &value);
             }
         }
     }
@@ -44,11 +45,10 @@ impl Machine {
 
     /// Masks from now on what a step puts into this variable, if its name says that it is a
     /// secret.
-    pub(super) fn learn_variable(&mut self, name: &str, made: Option<&Template>, value: &str) {
+    pub(super) fn learn_variable(&mut self, name: &str, is_secret: bool, value: &str) {
         if !self.secrets.is_news(name, value) {
             return;
         }
-        let is_secret = made.is_some_and(|template| self.is_made_of_secrets(template));
         let secrets = Arc::make_mut(&mut self.secrets);
         match is_secret {
             true => secrets.learn_env(value),
@@ -82,12 +82,12 @@ impl Machine {
     /// Whether all of a value is secrets: inputs and answers that are, and variables with the
     /// names of some. Their values may change, which is the point of not writing them down; any
     /// other value decides what a step does.
-    pub(super) fn is_made_of_secrets(&self, template: &str) -> bool {
+    pub(super) fn is_made_of_secrets(&self, template: &str, scope: &Scope) -> bool {
         let mut rest = template.trim();
         while !rest.is_empty() {
             let inside = rest.strip_prefix("{{").and_then(|rest| rest.split_once("}}"));
             let Some((expression, after)) = inside else { return false };
-            if !self.is_secret_name(expression) {
+            if !self.is_secret_name(expression, scope) {
                 return false;
             }
             rest = after;
@@ -96,7 +96,7 @@ impl Machine {
     }
 
     /// Whether an expression is one secret, with or without plain filters.
-    fn is_secret_name(&self, expression: &str) -> bool {
+    fn is_secret_name(&self, expression: &str, scope: &Scope) -> bool {
         let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
         let mut parts = expression.split('|').map(str::trim);
         let name = parts.next().unwrap_or_default();
@@ -104,9 +104,36 @@ impl Machine {
             Some(("inputs", input)) => self.secrets.get(input).is_some(),
             Some(("env", variable)) => is_word(variable) && names_secret(variable),
             Some(_) => false,
-            None => self.secrets.answer(name).is_some(),
+            // The result of another step, or an item, may have the same name.
+            None => self.secrets.answer(name).is_some_and(|answer| {
+                let value = scope.outputs.get(name).filter(|_| !scope.locals.contains_key(name));
+                value.is_some_and(|value| is_secret(value) || value == answer)
+            }),
         };
         known && parts.all(is_word)
+    }
+
+    /// What is read of the outside for variables whose names hide their values, and for inputs
+    /// that the called skill calls secrets.
+    pub(super) fn hidden_reads(&self, facts: &[Fact], asks: &Step) -> OutsideReads {
+        let mut reads = OutsideReads::default();
+        let repairs = self.rules().map(|rule| &rule.repair);
+        let steps = self.flow.nodes.iter().map(|node| &node.step).chain(repairs);
+        let env = steps.flat_map(|step| &step.env).filter(|(name, _)| names_secret(name));
+        env.filter_map(|(_, template)| template.as_ref()).for_each(|text| reads.add_template(text));
+        for fact in facts.iter().filter(|fact| fact.kind == FactKind::Input && fact.value == HIDDEN)
+        {
+            let about =
+                fact.step.as_deref().map_or(Some(asks), |step| Some(&self.node(step)?.1.step));
+            let Some(Action::Skill { inputs, .. }) = about.map(|step| &step.action) else {
+                continue;
+            };
+            let value = fact.name.as_ref().and_then(|name| inputs.get(name));
+            value.into_iter().for_each(|value| {
+                flow::each_string(value, &mut |text| reads.add_template(text));
+            });
+        }
+        reads
     }
 
     /// Values that are hidden because of the names of their variables, and that are not what

@@ -49,7 +49,7 @@ fn mask_in<'a>(parts: Vec<Part<'_>>, forms: impl Iterator<Item = &'a str>) -> St
         for letter in part.text.chars() {
             match (hidden[at], inside) {
                 (false, _) => masked.push(letter),
-                (true, false) => masked.push_str("***"),
+                (true, false) => masked.push_str(super::HIDDEN),
                 (true, true) => {}
             }
             inside = hidden[at];

@@ -11,6 +11,7 @@ use aye_core::id::{QuestionId, RunId};
 use aye_core::input::{Attach, End, Finished, Input, Request, Retry};
 use aye_core::journal::{Phase, RunStatus, State as RunState};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
+use aye_core::nested::ParentScope;
 use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::Text;
 use aye_core::skill::{
@@ -298,6 +299,7 @@ pub(crate) struct Run {
     pub(crate) names: Arc<Fakes>,
     pub(crate) flow: Arc<Flow>,
     limits: Limits,
+    outer: Option<ParentScope>,
 }
 
 impl Run {
@@ -327,17 +329,22 @@ impl Run {
 
     /// In a project with these heal rules.
     pub(crate) fn start_limited(skill: Skill, heal: Vec<HealRule>) -> Self {
+        Self::start_limited_as(skill, heal, start())
+    }
+
+    pub(crate) fn start_limited_as(skill: Skill, heal: Vec<HealRule>, start: Start) -> Self {
         let limits = Limits { heal: heal.into(), ..Limits::default() };
-        Self::start_with(skill, start(), Arc::default(), limits)
+        Self::start_with(skill, start, Arc::default(), limits)
     }
 
     fn start_with(skill: Skill, start: Start, names: Arc<Fakes>, limits: Limits) -> Self {
         let flow = Arc::new(Flow::compile(skill));
         let world = World { now: dawn(), names: Arc::clone(&names) as Arc<dyn Names> };
+        let outer = start.outer.clone();
         let (machine, events) =
             Machine::start(Arc::clone(&flow), limits.clone(), start, &world).unwrap();
         let stored = events.iter().map(through_json).collect();
-        let mut run = Self { machine, events, stored, world, names, flow, limits };
+        let mut run = Self { machine, events, stored, world, names, flow, limits, outer };
         run.check();
         run.look();
         run
@@ -395,8 +402,8 @@ impl Run {
     fn restored(&self) -> Machine {
         let secrets = self.machine.secrets().clone();
         let flow = Arc::clone(&self.flow);
-        let machine =
-            Machine::restore(flow, self.limits.clone(), secrets, &self.stored, None).unwrap();
+        let (limits, outer) = (self.limits.clone(), self.outer.clone());
+        let machine = Machine::restore(flow, limits, secrets, &self.stored, outer).unwrap();
         match self.machine.epoch() {
             Some(epoch) => machine.under(epoch),
             None => machine,

@@ -659,3 +659,18 @@ fn an_answer_inside_another_run_is_not_remembered() {
     let run = inside(steps([gated(command("a"), ask())]));
     assert!(run.question().remember && run.question().not_covered.is_empty());
 }
+
+/// A step that asks nothing of a directory acts in the one of the run all the same.
+#[test]
+fn a_remembered_answer_is_for_one_directory() {
+    let called =
+        Action::Skill { skill: t("sub"), inputs: Default::default(), span: Default::default() };
+    let ask = Ask { remember: true, ..confirm("go?") };
+    let recall = |workspace: &str| {
+        let skill = steps([gated(step("a", called.clone()), ask.clone())]);
+        let run = Run::start_as(skill, Start { workspace: workspace.to_owned(), ..start() });
+        run.question().recall.clone()
+    };
+    assert!(recall("/w/stage").is_some());
+    assert_ne!(recall("/w/stage"), recall("/w/production"));
+}

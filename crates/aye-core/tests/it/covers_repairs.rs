@@ -237,3 +237,108 @@ fn one_of_two_rules_of_a_name_is_shown_and_runs() {
     run.exit(3);
     assert_eq!(run.tail(1), ["failed step_failed"]);
 }
+
+/// It runs because of the same yes, whatever was known of its step then.
+#[test]
+fn one_whose_step_was_not_known_yet_is_compared_too() {
+    let later = when(program("deploy", "deploy", &["{{ mid }}"]), "ok == 'yes'");
+    let asked = steps([asking("ok", confirm("Deploy?")), command("mid"), later]);
+    let parent = Step {
+        then: vec![program("deploy", "deploy", &["{{ a }}"])],
+        ..gated(command("a"), confirm("go?"))
+    };
+    for (skill, step) in [(asked, "mid"), (steps([parent]), "a")] {
+        let mut run = begun(Skill { heal: vec![rule("h", repair("stage"))], ..skill }, "one");
+        assert!(shows(&run, "command of the repair `h`: sh t.sh stage"), "{:?}", run.question());
+        run.answer("yes");
+        assert_eq!(run.tail(1), [format!("{step} start")]);
+        run.exit(0);
+        run.names.set("file.t.sh", "two");
+        assert_eq!(run.tail(1), ["deploy start"]);
+        run.exit(3);
+        assert_eq!(run.tail(1), ["deploy ask recover"], "{step}");
+    }
+}
+
+/// The run of a repair, and the names that its scripts have.
+fn repairing(skill: Skill) -> (Run, Arc<Fakes>) {
+    let mut outer = begun(skill, "one");
+    outer.answer("yes");
+    outer.exit(3);
+    assert_eq!(outer.tail(1), ["a heal h"]);
+    let aye_core::effect::Task::Nested(nested) = outer.execution().task else { panic!() };
+    let child = outer.machine.child(&nested.children[0], None, &outer.world).unwrap();
+    let aye_core::nested::ChildRun::Steps { flow, outer: scope } = child else { panic!() };
+    let names = Arc::clone(&outer.names);
+    let parent = Some(nested.children[0].parent.clone());
+    let start = Start { parent, outer: Some(*scope), ..start() };
+    (Run::start_in(flow.skill.clone(), start, Arc::clone(&names)), names)
+}
+
+/// The repair starts more than once after one failure: after a crash, and where it retries.
+#[test]
+fn every_start_of_it_is_compared_with_what_was_agreed_to() {
+    let retry = aye_core::skill::Retry { attempts: 3, ..Default::default() };
+    for repair in [
+        Step { idempotent: true, ..repair("stage") },
+        Step { retry: Some(retry), ..repair("stage") },
+    ] {
+        for change in [false, true] {
+            let gate = gated(command("a"), confirm("go?"));
+            let skill = Skill { heal: vec![rule("h", repair.clone())], ..steps([gate]) };
+            let (mut run, names) = repairing(skill);
+            assert_eq!(run.tail(1), ["repair start"]);
+            if change {
+                names.set("file.t.sh", "two");
+            }
+            match repair.idempotent {
+                true => {
+                    run.crash();
+                    run.attach();
+                }
+                false => {
+                    run.exit(1);
+                    run.tick(3600);
+                }
+            }
+            match change {
+                false => assert_eq!(run.tail(1), ["repair start 2"]),
+                true => {
+                    // Another attempt by its own `retry` would be compared too.
+                    let last = if repair.idempotent {
+                        "failed step_failed"
+                    } else {
+                        "repair retry 3 policy"
+                    };
+                    assert_eq!(run.tail(1), [last]);
+                    let journal = run.json();
+                    let why = "it is not what was agreed to: file `t.sh`";
+                    assert!(journal.contains(why), "{journal}");
+                }
+            }
+        }
+    }
+}
+
+/// What a tool does only the settings say, also of one that repairs.
+#[test]
+fn one_that_calls_a_destructive_tool_is_never_remembered() {
+    let wipe = Action::Tool {
+        tool: aye_core::span::Spanned::new("wipe".to_owned(), Default::default()),
+        args: json!({}),
+        span: Default::default(),
+    };
+    let ask = Ask { remember: true, ..confirm("go?") };
+    let start = || Start { destructive_tools: vec!["wipe".to_owned()], ..start() };
+    for skill in [
+        steps([gated(command("a"), ask.clone())]),
+        steps([asking("ok", ask.clone()), command("a")]),
+    ] {
+        let own = Skill { heal: vec![rule("h", step("repair", wipe.clone()))], ..skill.clone() };
+        let run = Run::start_as(own, start());
+        assert!(run.question().destructive && !run.question().remember);
+        let rules = vec![rule("h", step("repair", wipe.clone()))];
+        let run = Run::start_limited_as(skill, rules, start());
+        assert!(run.question().destructive && !run.question().remember);
+    }
+}

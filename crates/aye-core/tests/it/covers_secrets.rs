@@ -12,8 +12,8 @@ use aye_core::skill::{Action, Ask, EndStatus, OnError, Step};
 use serde_json::json;
 
 use crate::build::{
-    Fakes, Run, asking, command, confirm, end, gated, on_error, program, start, state, states,
-    step, steps, t,
+    Fakes, Run, asking, command, confirm, end, gated, input, on_error, program, start, state,
+    states, step, steps, t,
 };
 
 fn shell(name: &str, script: &str) -> Step {
@@ -278,7 +278,7 @@ fn an_answer_for_a_value_that_a_name_hides_is_not_given_for_another() {
         let recall = |target: &str| {
             let mut run = begun(skill.clone(), target);
             if run.tail(1) == ["a start"] {
-                run.machine.mask_env(&run.process());
+                run.machine.mask_env(&run.process(), &run.world.clone());
                 run.exit(0);
             }
             run.question().recall.clone().expect("it may be remembered")
@@ -305,7 +305,7 @@ fn a_change_of_what_a_name_hides_elsewhere_is_shown_and_asked_about() {
     ]);
     let mut run = Run::start(skill);
     run.exit_with(0, json!("stage-europe"));
-    run.machine.mask_env(&run.process());
+    run.machine.mask_env(&run.process(), &run.world.clone());
     run.exit(0);
     run.answer("yes");
     assert_eq!(run.tail(1), ["a start"], "nothing has changed");
@@ -357,4 +357,70 @@ fn a_gate_with_the_time_in_its_command_is_asked_once_for_all_attempts() {
     run.sleep(60);
     run.answer("retry");
     assert_eq!(run.tail(1), ["a ask gate"]);
+}
+
+/// A variable of another name may be what a hidden one is made of: its value is in no journal.
+#[test]
+fn what_a_hidden_value_is_made_of_is_not_written_down() {
+    let env = [("PGPASSWORD".to_owned(), Some(t("{{ env.DB_PASS }}")))].into();
+    let step = Step { env, ..command("a") };
+    for skill in [
+        steps([gated(step.clone(), confirm("go?"))]),
+        steps([asking("ok", confirm("go?")), step.clone()]),
+    ] {
+        let mut run = Run::start_in(skill, start(), names(&[("DB_PASS", "c0rrect-horse")]));
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["a start"]);
+        assert!(format!("{:?}", run.process()).contains("c0rrect-horse"));
+        let journal = run.json();
+        assert!(!journal.contains("c0rrect"), "{journal}");
+    }
+}
+
+/// A step, or an item, may have the name of a secret answer and another value.
+#[test]
+fn a_name_that_a_secret_answer_has_too_hides_no_other_value() {
+    let ask = Ask { secret: true, ..input("Token?") };
+    let over = Step {
+        output: Some(aye_core::span::Spanned::new("tok".to_owned(), Default::default())),
+        ..command("over")
+    };
+    let key = [("API_KEY".to_owned(), Some(t("{{ tok }}")))].into();
+    let gate = Ask { remember: true, ..confirm("Refresh?") };
+    let go = gated(Step { env: key, ..command("go") }, gate);
+    for replaced in [false, true] {
+        let token = Step {
+            output: Some(aye_core::span::Spanned::new("tok".to_owned(), Default::default())),
+            ..asking("token", ask.clone())
+        };
+        let skill = match replaced {
+            true => steps([token, over.clone(), go.clone()]),
+            false => steps([token, go.clone()]),
+        };
+        let mut run = Run::start(skill);
+        run.answer("hunter2-swordfish");
+        if replaced {
+            run.exit(0);
+        }
+        assert_eq!(run.tail(1), ["go ask gate"]);
+        assert_eq!(run.question().remember, !replaced);
+    }
+}
+
+/// An input with a secret in it is hidden as a whole, and with it what else it says.
+#[test]
+fn what_an_input_hides_beside_a_secret_is_not_remembered() {
+    for (url, remembered) in [("https://{}@stage.example/", false), ("{}", true)] {
+        let mut secrets = Secrets::default();
+        secrets.insert("token", "hunter2-swordfish");
+        let url = url.replace("{}", "hunter2-swordfish");
+        let inputs = [("url".to_owned(), json!(url))].into_iter().collect();
+        let gate = Ask { remember: true, ..confirm("Refresh?") };
+        let skill = steps([gated(program("a", "deploy", &["{{ inputs.url }}"]), gate)]);
+        let run = Run::start_as(skill, Start { inputs, secrets, ..start() });
+        assert_eq!(run.question().remember, remembered, "{:?}", run.question());
+        let why = "the value of `inputs.url`: a secret is a part of it, so the answer is not \
+                   remembered";
+        assert_eq!(run.question().not_covered.iter().any(|one| one == why), !remembered);
+    }
 }

@@ -49,7 +49,8 @@ impl Driver<'_> {
         }
         match task {
             Rendered::Process(process) => {
-                self.lane_mut(id).machine.mask_env(&process);
+                let world = self.world();
+                self.lane_mut(id).machine.mask_env(&process, &world);
                 let mut spec = self.spec(id, execution, &step, &process);
                 spec.timeout = timeout;
                 self.run(id, execution, spec, Meaning::Text)
