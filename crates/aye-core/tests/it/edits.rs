@@ -203,6 +203,22 @@ fn no_fix_gets_past_a_gate() {
     assert_eq!(run.tail(1), ["a ask recover"]);
 }
 
+/// It may have changed what the step works on: memory does not answer for a person then.
+#[test]
+fn the_gate_after_a_fix_is_not_answered_from_memory() {
+    let ask = aye_core::skill::Ask { remember: true, ..confirm("go?") };
+    let act = Some(Act { command: vec!["mend".to_owned()], ..Act::default() });
+    let mut run = Run::start(steps([gated(deploy(), ask)]));
+    assert!(run.question().remember);
+    run.answer("yes");
+    fail_with(&mut run, KnownFix { first: act, ..known(json!({})) });
+    assert_eq!(run.tail(1), ["a heal fix-1"]);
+    let end = End::Exited { value: Value::Null, parsed: None };
+    run.send(Input::Finished(Finished::bare(run.running(), end, None))).unwrap();
+    assert_eq!(run.tail(2), ["a retry 2 fixed", "a ask gate"]);
+    assert!(!run.question().remember);
+}
+
 #[test]
 fn a_repair_comes_first_and_a_replacement_is_the_step() {
     let act = || Some(Act { command: vec!["mend".to_owned()], ..Act::default() });
