@@ -206,7 +206,7 @@ fn no_fix_gets_past_a_gate() {
 /// It may have changed what the step works on: memory does not answer for a person then.
 #[test]
 fn the_gate_after_a_fix_is_not_answered_from_memory() {
-    let ask = aye_core::skill::Ask { remember: true, ..confirm("go?") };
+    let ask = Ask { remember: true, ..confirm("go?") };
     let act = Some(Act { command: vec!["mend".to_owned()], ..Act::default() });
     let mut run = Run::start(steps([gated(deploy(), ask)]));
     assert!(run.question().remember);

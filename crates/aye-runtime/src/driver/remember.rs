@@ -72,7 +72,8 @@ fn asked_each_time(machine: &Machine, question: &Question) -> Option<String> {
     Some(match environment {
         _ if question.is_guarded() || question.secret => return None,
         Some(environment) if recover => format!("Aye always asks in `{environment}`"),
-        _ if question.destructive => "the step is destructive".to_owned(),
+        _ if step.destroys() => "the step is destructive".to_owned(),
+        _ if question.destructive => "something destructive may follow".to_owned(),
         _ if record.is_some_and(|record| record.edits.is_some()) => {
             "the step was changed in this run".to_owned()
         }
