@@ -91,9 +91,11 @@ fn a_step_that_wants_a_password_fails_with_what_to_write() {
     assert_eq!(terminal.end(), Some(1), "{}", terminal.vt.all());
     assert!(place.aye(&["show", "last"]).stdout.contains("`interactive: true`"));
 
-    let with = skill.replace("/dev/tty'", "/dev/tty; echo got $password', interactive: true");
+    let asks = "echo your password:; read password < /dev/tty; echo got $password";
+    let with = skill.replace("read password < /dev/tty'", &format!("{asks}', interactive: true"));
     place.write("skill.yaml", &with);
     let mut terminal = Terminal::aye(&place, &["run", "skill.yaml"]);
-    terminal.wait_for("login").keys("hunter2\n").wait_for("got hunter2");
+    // What is typed before the step has the terminal is not for it.
+    terminal.wait_for("\nyour password:").keys("hunter2\n").wait_for("got hunter2");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
 }
