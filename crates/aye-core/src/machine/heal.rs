@@ -12,7 +12,7 @@ use crate::skill::HealRule;
 use crate::skill::{Action, OnError, Step};
 use crate::text::World;
 
-use super::covers::Agreed;
+use super::agreed::Agreed;
 use super::run::{Machine, after};
 
 impl Machine {

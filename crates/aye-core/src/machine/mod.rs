@@ -30,6 +30,7 @@
 //! Touches nothing: the driver commits the events and carries out the effects.
 
 mod advance;
+mod agreed;
 mod answer;
 mod ask;
 mod concurrency;

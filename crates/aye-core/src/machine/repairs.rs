@@ -11,8 +11,9 @@ use crate::question::Question;
 use crate::skill::{Action, HealRule, Step};
 use crate::text::{self, Scope, World};
 
+use super::agreed::Agreed;
 use super::ask::{bind, named};
-use super::covers::{Agreed, Coverage};
+use super::covers::Coverage;
 use super::follows::Follows;
 use super::gate::uses;
 use super::run::Machine;

@@ -12,7 +12,8 @@ use crate::question::{Agreement, Answer, Channel, Edits, Purpose, Question};
 use crate::skill::{Action, AskKind, ChoiceAction};
 use crate::text::World;
 
-use super::covers::{BuiltQuestion, changed_since};
+use super::agreed::changed_since;
+use super::covers::BuiltQuestion;
 use super::finish::failed;
 use super::run::Machine;
 use super::validate_answer::validate_answer;
