@@ -46,15 +46,44 @@ pub fn handle_and_learn(
         let learned = machine.handle(Input::Remembered { learned: true, what }, world);
         events.extend(learned.events);
     }
-    let verdict = match &refusal {
+    append(store, lease, Committed { events, refusal }, from)
+}
+
+/// Tells several machines something, one after the other, and commits what follows in one
+/// append: all of it is in the journal, or nothing. The verdict is on the last input.
+pub fn handle_together(
+    store: &mut dyn Store,
+    lease: &Lease,
+    inputs: Vec<(&mut Machine, Vec<Input>)>,
+    world: &World,
+    from: Option<RequestId>,
+) -> Result<Committed, StoreError> {
+    let mut all = Committed { events: Vec::new(), refusal: None };
+    for (machine, inputs) in inputs {
+        for input in inputs {
+            let reaction = machine.handle(input, world);
+            all.events.extend(reaction.events);
+            all.refusal = reaction.refusal;
+        }
+    }
+    append(store, lease, all, from)
+}
+
+fn append(
+    store: &mut dyn Store,
+    lease: &Lease,
+    committed: Committed,
+    from: Option<RequestId>,
+) -> Result<Committed, StoreError> {
+    let verdict = match &committed.refusal {
         None => Verdict::Accepted,
         Some(refusal) => Verdict::Refused(refusal.to_string()),
     };
     let settled: Vec<(RequestId, Verdict)> = from.map(|id| (id, verdict)).into_iter().collect();
-    if !events.is_empty() || !settled.is_empty() {
-        store.append(lease, &events, &settled)?;
+    if !committed.events.is_empty() || !settled.is_empty() {
+        store.append(lease, &committed.events, &settled)?;
     }
-    Ok(Committed { events, refusal })
+    Ok(committed)
 }
 
 /// Why a run did not begin.

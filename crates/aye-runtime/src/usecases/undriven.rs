@@ -123,7 +123,7 @@ fn apply_to(
     let mut machine = held.machine(store, row)?;
     if let Some(ended) = ended {
         machine.ended_survivors(ended);
-        return cancel(held, store, &mut machine, request, None);
+        return cancel(held, store, &mut machine, &request, None);
     }
     // Time may have run out while nobody looked.
     held.tell(store, &mut machine, Input::Tick { shown: false }, None)?;
@@ -137,29 +137,24 @@ fn cancel(
     held: &Held,
     store: &mut dyn Store,
     machine: &mut Machine,
-    request: Request,
+    request: &Request,
     from: Option<RequestId>,
 ) -> Result<Option<String>, Error> {
-    let (mut events, mut refusal) = (Vec::new(), None);
-    cancel_inside(held, store, &machine.state().run, &request, &mut events)?;
-    for input in [Input::Tick { shown: false }, Input::Request(request)] {
-        let reaction = machine.handle(input, &held.world);
-        events.extend(reaction.events);
-        refusal = reaction.refusal.map(|refusal| refusal.to_string());
-    }
-    let verdict = refusal.clone().map_or(Verdict::Accepted, Verdict::Refused);
-    let settled: Vec<_> = from.map(|id| (id, verdict)).into_iter().collect();
-    store.append(&held.lease, &events, &settled)?;
-    Ok(refusal)
+    let mut inside = Vec::new();
+    machines_inside(held, store, &machine.state().run, &mut inside)?;
+    let cancel = |inner| (inner, vec![Input::Request(request.clone())]);
+    let mut inputs: Vec<_> = inside.iter_mut().map(cancel).collect();
+    inputs.push((machine, vec![Input::Tick { shown: false }, Input::Request(request.clone())]));
+    let committed = commit::handle_together(store, &held.lease, inputs, &held.world, from)?;
+    Ok(committed.refusal.map(|refusal| refusal.to_string()))
 }
 
-/// Adds the events that end the runs inside one that is cancelled, the innermost first.
-fn cancel_inside(
+/// Adds the machines of the open runs inside a run, the innermost first.
+fn machines_inside(
     held: &Held,
     store: &mut dyn Store,
     run: &RunId,
-    request: &Request,
-    events: &mut Vec<Event>,
+    machines: &mut Vec<Machine>,
 ) -> Result<(), Error> {
     for inside in store.runs_inside(run)? {
         if inside.status.is_ended() {
@@ -168,9 +163,8 @@ fn cancel_inside(
         if close_form(store, &held.lease, &held.outermost, &inside.id, &held.world)? {
             continue;
         }
-        cancel_inside(held, store, &inside.id, request, events)?;
-        let mut machine = held.machine(store, &inside)?;
-        events.extend(machine.handle(Input::Request(request.clone()), &held.world).events);
+        machines_inside(held, store, &inside.id, machines)?;
+        machines.push(held.machine(store, &inside)?);
     }
     Ok(())
 }
@@ -213,7 +207,7 @@ pub(super) fn settle_requests(
             if !current.status.is_ended() && held.runtime.cleans_up(store, &current, now)? {
                 continue;
             }
-            cancel(&held, store, &mut machine, pending.request, Some(pending.id))?;
+            cancel(&held, store, &mut machine, &pending.request, Some(pending.id))?;
             continue;
         }
         held.tell(store, &mut machine, Input::Request(pending.request), Some(pending.id))?;
