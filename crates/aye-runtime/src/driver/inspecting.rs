@@ -44,9 +44,8 @@ impl Driver<'_> {
         let marked = started.destructive_tools.clone();
         match &look.subject {
             Subject::Program { argv, env, cwd, stdin } => {
-                let mut named = argv.iter().chain(cwd).chain(stdin);
-                let has_secrets = named.any(|text| text.clone().plain().is_none());
                 let plain = |text: &Text| text.clone().plain();
+                let is_secret = |text: &Text| plain(text).is_none();
                 let Some(program) = argv.first().and_then(plain) else {
                     let why = "it holds a secret and is not looked at";
                     return vec![Fact::new(FactKind::Program, None, why)];
@@ -65,7 +64,13 @@ impl Driver<'_> {
                 if let Some(text) = stdin.as_ref().and_then(plain) {
                     spec.stdin = Stdin::Bytes(text.into());
                 }
-                self.invocation(&spec, has_secrets, &workspace)
+                let invocation = Invocation {
+                    spec: &spec,
+                    has_secrets: argv.iter().chain(cwd).any(is_secret),
+                    has_secret_input: stdin.as_ref().is_some_and(is_secret),
+                    workspace: &workspace,
+                };
+                self.facts_of(&invocation)
             }
             Subject::Tool { tool, args } => {
                 let Some(definition) = self.parts.tools.definition(tool, args.clone()) else {
@@ -86,7 +91,13 @@ impl Driver<'_> {
                         Some(cwd) => workspace.join(cwd),
                         None => workspace.clone(),
                     });
-                    facts.extend(self.invocation(&spec, false, &workspace));
+                    let invocation = Invocation {
+                        spec: &spec,
+                        has_secrets: false,
+                        has_secret_input: false,
+                        workspace: &workspace,
+                    };
+                    facts.extend(self.facts_of(&invocation));
                 }
                 facts
             }
@@ -196,8 +207,7 @@ impl Driver<'_> {
         }) || flow.calls_any(marked)
     }
 
-    fn invocation(&mut self, spec: &Spec, has_secrets: bool, workspace: &Path) -> Vec<Fact> {
-        let invocation = Invocation { spec, has_secrets, workspace };
+    fn facts_of(&mut self, invocation: &Invocation<'_>) -> Vec<Fact> {
         invocation.facts(&mut self.contents, SystemTime::now())
     }
 }

@@ -55,6 +55,8 @@ pub struct Invocation<'a> {
     pub spec: &'a Spec,
     /// Some of its arguments hold a secret and are not there.
     pub has_secrets: bool,
+    /// Its standard input holds a secret and is not there.
+    pub has_secret_input: bool,
     /// The directory whose files count.
     pub workspace: &'a Path,
 }
@@ -200,7 +202,11 @@ impl Invocation<'_> {
             line.words.extend(names.map(word));
             role = role.next(text);
         }
-        if let Stdin::Bytes(text) = &self.spec.stdin {
+        let input = match &self.spec.stdin {
+            Stdin::Bytes(text) => Some(&text[..]),
+            _ => self.has_secret_input.then_some(&b""[..]),
+        };
+        if let Some(text) = input {
             // Without another one, or with `-s`, an interpreter reads its script from there; so
             // does one that a script starts.
             let alone = role == Role::Script && !line.has_script;
@@ -210,6 +216,7 @@ impl Invocation<'_> {
             match argv.iter().any(|word| is_shell(word)) {
                 true if alone || asked || inner => {
                     line.add(Script::read(&String::from_utf8_lossy(text), MOST_WORDS, &value));
+                    line.has_secrets |= self.has_secret_input;
                 }
                 false if alone => line.has_code = true,
                 true | false => {}
@@ -299,7 +306,7 @@ impl Line {
             notes.push("programs that the script finds in `PATH`".to_owned());
         }
         if self.has_secrets {
-            notes.push("files that an argument with a secret in it names".to_owned());
+            notes.push("files that an argument or a script with a secret in it names".to_owned());
         }
         notes
     }
@@ -379,7 +386,12 @@ mod tests {
         let values = [("AYE_V1", "x.sh"), ("AYE_V2", "sub"), ("AYE_V3", "my z.sh")];
         spec.env = values.map(|(name, value)| (name.into(), Some(value.into()))).into();
         spec.cwd = Some(workspace.clone());
-        let invocation = Invocation { spec: &spec, has_secrets: false, workspace: &workspace };
+        let invocation = Invocation {
+            spec: &spec,
+            has_secrets: false,
+            has_secret_input: false,
+            workspace: &workspace,
+        };
         let facts = invocation.facts(&mut Contents::default(), SystemTime::now());
         let of = |kind: FactKind, text: fn(&Fact) -> String| {
             facts.iter().filter(|fact| fact.kind == kind).map(text).collect()
@@ -554,7 +566,8 @@ mod tests {
             spec.stdin = Stdin::Bytes(text.into());
             spec.env = vec![("BASH_ENV".into(), Some("x.sh".into())), ("ENV".into(), None)];
             let workspace = place.path();
-            let invocation = Invocation { spec: &spec, has_secrets: false, workspace };
+            let invocation =
+                Invocation { spec: &spec, has_secrets: false, has_secret_input: false, workspace };
             let facts = invocation.facts(&mut Contents::default(), SystemTime::now());
             let lines: Vec<String> = facts.iter().map(Fact::line).collect();
             assert!(lines.contains(&"not_covered: files that `BASH_ENV` names".to_owned()));

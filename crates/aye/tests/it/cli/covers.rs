@@ -442,7 +442,16 @@ fn secrets_beside_the_arguments_are_listed_as_not_covered() {
     place.write("s.yaml", &gated(step).replacen("steps:", inputs, 1));
     assert_eq!(place.aye(&["run", "s.yaml", "-i", "tok=hunter2-swordfish"]).code, 6);
     let listed = &open(&place)["details"]["not_covered"];
-    assert_eq!(*listed, serde_json::json!(["the values of secrets, which are shown as ***"]));
+    let hidden = "the values of secrets, which are shown as ***";
+    assert_eq!(*listed, serde_json::json!([hidden]));
+    answer(&place, "no");
+    // What a shell reads from there is a script, and names files.
+    place.write("s.yaml", &place.read("s.yaml").replace("command: cat", "command: sh"));
+    assert_eq!(place.aye(&["run", "s.yaml", "-i", "tok=hunter2-swordfish"]).code, 6);
+    let listed = &open(&place)["details"]["not_covered"];
+    let named = "files that an argument or a script with a secret in it names";
+    let found = "programs that the script finds in `PATH`";
+    assert_eq!(*listed, serde_json::json!([found, named, hidden]));
 }
 
 /// Once a shared mapping has been written to, the kernel notices no more writes to it until it
@@ -642,7 +651,7 @@ fn the_repair_of_a_step_with_a_gate() {
     place.write("x.sh", SCRIPT);
     let shell = skill("test -e ran.txt || exit 3");
     let ran = yes_after(&place, &shell, || drop(place.write("x.sh", OTHER)));
-    asks_again(&place, &ran, "file `x.sh` of `act.heal.h`");
+    asks_again(&place, &ran, "file `x.sh` of the repair `h`");
     assert_eq!(place.read("ran.txt"), "two\n");
     let place = Place::new();
     place.write("x.sh", SCRIPT);
