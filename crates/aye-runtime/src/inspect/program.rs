@@ -204,7 +204,7 @@ impl Invocation<'_> {
         }
         let input = match &self.spec.stdin {
             Stdin::Bytes(text) => Some(&text[..]),
-            _ => self.has_secret_input.then_some(&b""[..]),
+            Stdin::Empty => self.has_secret_input.then_some(&b""[..]),
         };
         if let Some(text) = input {
             // Without another one, or with `-s`, an interpreter reads its script from there; so
