@@ -3,6 +3,7 @@
 //! `forms` has the encodings in which a secret may appear. Touches nothing; output, journal and
 //! messages are masked with it.
 
+mod cuts;
 mod escapes;
 mod forms;
 mod names;
@@ -222,7 +223,7 @@ impl Secrets {
     }
 
     /// The text with every secret in it replaced by `***`, also where an escape
-    /// sequence or the end of a line cuts it.
+    /// sequence or the end of a line cuts it, and what a shortened text has left of one.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for value in self.values() {
@@ -236,10 +237,10 @@ impl Secrets {
         if escapes::has_hidden(&masked) {
             masked = escapes::mask_shown(&masked, &self.forms);
         }
-        match escapes::has_lines(&masked) {
-            true => escapes::mask_over_lines(&masked, &self.forms),
-            false => masked,
+        if escapes::has_lines(&masked) {
+            masked = escapes::mask_over_lines(&masked, &self.forms);
         }
+        cuts::mask_beside_cuts(&masked, &self.forms).unwrap_or(masked)
     }
 
     /// A value with every secret inside it masked.

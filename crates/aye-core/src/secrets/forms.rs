@@ -1,5 +1,7 @@
 //! The forms in which a secret may show: as it is, encoded, escaped.
 
+use crate::diagnostic::visible;
+
 /// Parts of an encoding shorter than this say too little, and are found where
 /// no secret is.
 const SALIENT: usize = 8;
@@ -42,7 +44,7 @@ pub(super) fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// The secret inside the quotes of JSON, of Python and of a shell.
+/// The secret inside the quotes of JSON, of Python, of a shell and of our own messages.
 fn escaped(secret: &str) -> Vec<String> {
     let json = serde_json::Value::from(secret).to_string();
     // Without its own quotes, but with one that the secret ends with.
@@ -82,7 +84,12 @@ fn escaped(secret: &str) -> Vec<String> {
     let shell = each_char(secret, |c| (!plain(c)).then(|| format!("\\{c}")));
     let in_quotes =
         each_char(secret, |c| matches!(c, '"' | '$' | '`' | '\\').then(|| format!("\\{c}")));
+    let quoted = format!("{secret:?}");
     vec![
+        visible(secret).into_owned(),
+        quoted[1..quoted.len() - 1].to_owned(),
+        secret.escape_debug().to_string(),
+        secret.escape_default().to_string(),
         every(false),
         every(true),
         twice(&json),

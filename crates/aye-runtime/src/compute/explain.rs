@@ -203,6 +203,10 @@ fn key(message: &str, error: &ComputeError, scope: &Scope) -> Option<String> {
         return Some(format!("write `env.get(\"{variable}\")` if it may be missing"));
     }
     let key = quoted(message).unwrap_or(message);
+    // With a backslash it is not the key but how Python writes it, and may be cut at a quote.
+    if message.contains('\\') {
+        return Some("write `x.get(…)` if the key may be missing".to_owned());
+    }
     // Which mapping it was is known only from the line.
     let line = error.place.as_ref().map_or("", |place| place.source.as_str());
     if line.contains("inputs") {

@@ -208,8 +208,11 @@ fn failed(error: impl Into<HttpError>) -> Failure {
 
 fn unexpected(status: StatusCode, body: &[u8]) -> Failure {
     let said = String::from_utf8_lossy(body);
-    let said = &said[..said.floor_char_boundary(SHOWN)];
-    StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status} {said}").into())
+    let end = said.floor_char_boundary(SHOWN);
+    // The mark tells what masks secrets that one may be cut there.
+    let mark = if end < said.len() { "…" } else { "" };
+    let said = &said[..end];
+    StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status} {said}{mark}").into())
 }
 
 /// 401 and 403 say what kind of token is wanted.

@@ -61,8 +61,11 @@ impl ToolResult {
 }
 
 #[cfg(feature = "tools")]
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LONGEST_ERROR)]
+fn cut(text: &str) -> String {
+    let end = text.floor_char_boundary(LONGEST_ERROR);
+    // The mark tells what masks secrets that one may be cut there.
+    let mark = if end < text.len() { "…" } else { "" };
+    format!("{}{mark}", &text[..end])
 }
 
 /// Text as it is; what is not text is named.
