@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::captured::Output;
+use super::captured::{Output, Plain};
 use super::log::Writer;
 use super::mask::Masker;
 use super::ring::Ring;
@@ -66,7 +66,7 @@ impl Capture {
             ring: (!logged).then(|| Ring::new(limit)),
             limit,
             splices: logged && mask.is_none() && cfg!(target_os = "linux"),
-            plain: mask.as_ref().map(|_| Ring::new(PLAIN)),
+            plain: mask.as_ref().map(|mask| Ring::new(PLAIN + mask.longest())),
             mask,
             wide: false,
             started: false,
@@ -232,7 +232,12 @@ impl Capture {
                 Output::file(total, self.limit, file)
             }
         };
-        output.with_plain(self.plain.map(|ring| (ring.total(), ring.into_bytes())))
+        let plain = self.plain.zip(self.mask).map(|(ring, secrets)| Plain {
+            total: ring.total(),
+            bytes: ring.into_bytes(),
+            secrets,
+        });
+        output.with_plain(plain)
     }
 }
 

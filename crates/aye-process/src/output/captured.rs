@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use super::mask::Masker;
 use super::{log, text};
 
 /// A captured stream. With a log the bytes stay in the file until asked for.
@@ -11,15 +12,30 @@ pub struct Output {
     limit: usize,
     source: Source,
     plain: Option<Plain>,
-    plain_total: Option<u64>,
 }
 
 /// Bytes that may hold a secret: never printed.
-struct Plain(Vec<u8>);
+pub(crate) struct Plain {
+    /// The newest of them.
+    pub(crate) bytes: Vec<u8>,
+    /// How many there were.
+    pub(crate) total: u64,
+    /// What they may hold.
+    pub(crate) secrets: Masker,
+}
+
+impl Plain {
+    /// At most so many of the newest bytes, beginning outside of a secret: nobody would know
+    /// the rest of one.
+    fn last(&self, most: usize) -> &[u8] {
+        let from = self.bytes.len().saturating_sub(most);
+        &self.bytes[self.secrets.outside(&self.bytes, from)..]
+    }
+}
 
 impl std::fmt::Debug for Plain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes", self.0.len())
+        write!(f, "{} bytes", self.bytes.len())
     }
 }
 
@@ -31,48 +47,33 @@ enum Source {
 
 impl Output {
     pub(crate) fn memory(total: u64, bytes: Vec<u8>) -> Self {
-        Self {
-            total,
-            limit: bytes.len(),
-            source: Source::Memory(bytes),
-            plain: None,
-            plain_total: None,
-        }
+        Self { total, limit: bytes.len(), source: Source::Memory(bytes), plain: None }
     }
 
     pub(crate) fn file(total: u64, limit: usize, file: Option<File>) -> Self {
         let source = file.map_or_else(|| Source::Memory(Vec::new()), Source::File);
-        Self { total, limit, source, plain: None, plain_total: None }
+        Self { total, limit, source, plain: None }
     }
 
-    pub(crate) fn with_plain(self, plain: Option<(u64, Vec<u8>)>) -> Self {
-        let (total, plain) = plain.unzip();
-        Self { plain: plain.map(Plain), plain_total: total, ..self }
+    pub(crate) fn with_plain(self, plain: Option<Plain>) -> Self {
+        Self { plain, ..self }
     }
 
-    /// The newest bytes as they came, at most 10 MiB, where
-    /// [`Spec::masks`](crate::Spec::masks) hide some of them everywhere else.
-    #[must_use]
-    pub fn plain(&self) -> Option<&[u8]> {
-        self.plain.as_ref().map(|plain| plain.0.as_slice())
-    }
-
-    /// Like [`text_of_last`](Self::text_of_last), of the bytes as they came.
+    /// Like [`text_of_last`](Self::text_of_last), of the bytes as they came, at most 10 MiB,
+    /// where [`Spec::masks`](crate::Spec::masks) hide some of them everywhere else. No secret is
+    /// cut: a text that begins inside of one has no form that a mask would know.
     #[must_use]
     pub fn plain_text_of_last(&self, most: usize) -> String {
-        match self.plain() {
+        match &self.plain {
             None => self.text_of_last(most),
-            Some(plain) => {
-                let bytes = &plain[plain.len().saturating_sub(most)..];
-                marked(bytes.to_vec(), self.plain_total())
-            }
+            Some(plain) => marked(plain.last(most).to_vec(), plain.total),
         }
     }
 
     /// All bytes the child wrote, as they came.
     #[must_use]
     pub fn plain_total(&self) -> u64 {
-        self.plain_total.unwrap_or(self.total)
+        self.plain.as_ref().map_or(self.total, |plain| plain.total)
     }
 
     /// All bytes the child wrote.

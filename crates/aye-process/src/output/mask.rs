@@ -59,6 +59,24 @@ impl Masker {
         Some(Self { secrets, starts, beginning, held: Vec::new() })
     }
 
+    /// The most bytes that one secret takes, with what stands between its letters.
+    pub(crate) fn longest(&self) -> usize {
+        self.secrets.first().map_or(0, Vec::len) + BETWEEN
+    }
+
+    /// The first place from `at` on that is not inside a secret.
+    pub(crate) fn outside(&self, bytes: &[u8], at: usize) -> usize {
+        let mut place = at.saturating_sub(self.longest());
+        while place < at {
+            match self.at(&bytes[place..], true) {
+                Found::Yes(length, _) if place + length > at => return place + length,
+                Found::Yes(length, _) => place += length,
+                Found::No | Found::Perhaps => place += 1,
+            }
+        }
+        at
+    }
+
     /// The part of the stream that is now certain.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut input = std::mem::take(&mut self.held);
@@ -228,6 +246,31 @@ mod tests {
         assert_eq!(masker.push(b"hu\n"), b"hu\n");
         assert_eq!(masker.push(b"x hunt\n"), b"x ");
         assert_eq!(masker.push(b"and more\n"), b"hunt\nand more\n");
+    }
+
+    #[test]
+    fn a_text_is_cut_outside_of_secrets() {
+        let masker = |secrets: &[&str]| {
+            let secrets: Vec<Vec<u8>> = secrets.iter().map(|one| one.as_bytes().to_vec()).collect();
+            Masker::new(&secrets).expect("secrets")
+        };
+        let text = b"a hunter2 hunt\x1b[31mer2hunter2 b hunte";
+        let cuts = masker(&["hunter2", "hunter"]);
+        let found: Vec<usize> = (0..=text.len()).map(|at| cuts.outside(text, at)).collect();
+        let (first, second, third) = (2..9, 10..22, 22..29);
+        let last = 32..37;
+        for (at, found) in found.into_iter().enumerate() {
+            let inside = [&first, &second, &third];
+            let inside = inside.into_iter().find(|secret| secret.start < at && at < secret.end);
+            assert_eq!(found, inside.map_or(at, |secret| secret.end), "{at}");
+        }
+        assert_eq!(cuts.outside(text, last.start + 2), last.start + 2, "this is none");
+        // Whole ones before it do not hide where one begins.
+        let many = "hunter2".repeat(5_000);
+        assert_eq!(
+            masker(&["hunter2"]).outside(many.as_bytes(), 30_002),
+            30_002_usize.next_multiple_of(7)
+        );
     }
 
     #[test]
