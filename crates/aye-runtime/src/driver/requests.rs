@@ -28,6 +28,11 @@ impl Driver<'_> {
         self.mail.reading(Instant::now())?;
         let root = self.lane(ROOT).machine.state().run.clone();
         for pending in self.parts.store.pending_within(&root)? {
+            // Aye was told to stop: the runs inside come to rest one by one, and one that has been
+            // left would not clean up. Whoever cancels drives the clean-up once we are gone.
+            if self.stopping.is_told() && matches!(pending.request, Request::Cancel { .. }) {
+                continue;
+            }
             let is_for = |id: &LaneId| self.lane(*id).machine.state().run == pending.run;
             let Some(id) = self.live().into_iter().find(is_for) else { continue };
             // What was asked has expired, or nobody saw it expire, before the answer came.

@@ -64,7 +64,7 @@ impl Runtime {
             return self.submit(row, request).map(|_| ());
         }
         let mut store = self.store()?;
-        if store.holder(&row.id)?.is_none() {
+        if store.holder(&row.id)?.is_none() && !self.needs_driver(&*store, row, request) {
             match apply(self, &mut *store, row, request.clone(), &mut |_| {}) {
                 Ok(_) => return Ok(()),
                 // Someone took it up in this moment: they will read it.
@@ -144,6 +144,18 @@ impl Runtime {
         Ok(false)
     }
 
+    /// Whether a request waits for a process that drives the run: a cancel, if something has to
+    /// be cleaned up.
+    fn needs_driver(&self, store: &dyn Store, row: &RunRow, request: &Request) -> bool {
+        let Request::Cancel { now, .. } = request else { return false };
+        if store.run(&row.id).is_ok_and(|run| run.is_none_or(|run| run.status.is_ended())) {
+            return false;
+        }
+        let ends = LoadedRun::read(store, row, self).is_ok_and(|run| run.state.ends_on_cancel());
+        // What cannot be read is not ended without a driver either.
+        self.cleans_up(store, row, *now || ends).unwrap_or_default()
+    }
+
     /// Cancels a run; what has to be cleaned up is driven in the background.
     pub fn cancel_detached(
         &self,
@@ -176,6 +188,11 @@ impl Runtime {
         if store.holder(&driven)?.is_none() {
             if secret {
                 return Err(no_driver(request, &driven));
+            }
+            // Its driver may have ended since someone looked.
+            if self.needs_driver(&*store, row, request) {
+                store.send(&row.id, request, &self.driver().user, self.now())?;
+                return Ok(None);
             }
             match apply(self, store, row, request.clone(), warn) {
                 Ok(None) => return Ok(Some(Sent::AcceptedUndriven)),

@@ -225,17 +225,24 @@ mod tests {
     use super::*;
     use crate::runtime::Parts;
     use crate::skills::SkillFile;
-    use crate::store::{Journal as _, Leases as _, Mailbox as _, MemoryStore, Runs as _, Source};
+    use crate::store::{Mailbox as _, MemoryStore, Runs as _, Source};
+    use crate::usecases::Sent;
 
     const SKILL: &str = "name: s\nsteps:\n  - { name: one, command: 'true' }\n";
 
-    /// Starts a run; it waits for its first step to be run.
-    fn start(runtime: &Runtime, store: &mut MemoryStore, run: &str, parent: Option<Parent>) {
+    /// Starts a run of this skill; it waits for its first step to be run.
+    fn start_skill(
+        runtime: &Runtime,
+        store: &mut dyn Store,
+        skill: &str,
+        run: &str,
+        parent: Option<Parent>,
+    ) {
         let run: RunId = run.to_owned().try_into().expect("an id");
         let outer = parent.as_ref().map_or(&run, |parent| &parent.run).clone();
         let lease = store.acquire(&outer, &runtime.holder()).expect("a lease");
-        let source = Source::new("s.yaml", SKILL);
-        let mut file = SkillFile::from_text("s.yaml".into(), SKILL.to_owned());
+        let source = Source::new("s.yaml", skill);
+        let mut file = SkillFile::from_text("s.yaml".into(), skill.to_owned());
         let named = (source.file.clone(), source.digest.clone());
         let workspace = runtime.directory.to_string_lossy();
         let start = Start {
@@ -247,6 +254,33 @@ mod tests {
         let flow = Arc::new(file.flows.remove(0));
         let (_, events) = Machine::start(flow, runtime.limits(), start, &world).expect("a run");
         store.start(&lease, &events, &source).expect("it starts");
+    }
+
+    fn start(runtime: &Runtime, store: &mut dyn Store, run: &str, parent: Option<Parent>) {
+        start_skill(runtime, store, SKILL, run, parent);
+    }
+
+    /// The driver was there when the person looked, and gone when the cancel was sent.
+    #[test]
+    fn a_cancel_after_which_something_is_cleaned_up_waits_for_a_driver() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let parts = Parts::new(directory.path().join("home"), directory.path());
+        let runtime = Runtime::new(parts).expect("a runtime");
+        let mut store = runtime.store().expect("a store");
+        let tidy = format!("{SKILL}finally:\n  - {{ name: tidy, command: 'true' }}\n");
+        start_skill(&runtime, &mut *store, &tidy, "abcdefgh12", None);
+        start(&runtime, &mut *store, "abcdefgh34", None);
+        let cancel = Request::Cancel { by: "ada".to_owned(), reason: None, now: false };
+        let mut sent = |run: &str| {
+            let run = run.to_owned().try_into().expect("an id");
+            let row = store.run(&run).expect("it reads").expect("a run");
+            let sent = runtime.submit(&row, &cancel).expect("it is sent");
+            let row = store.run(&run).expect("it reads").expect("a run");
+            (sent, row.status.is_ended(), store.pending(&run).expect("it reads").len())
+        };
+        let (tidies, alone) = (sent("abcdefgh12"), sent("abcdefgh34"));
+        assert!(matches!(tidies, (Sent::Refused(_), false, 1)), "{tidies:?}");
+        assert_eq!(alone, (Sent::AcceptedUndriven, true, 0));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `kill -9` at every point: no step is lost, none is repeated unasked.
 
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::cli::harness::Place;
+use rustix::process::Signal;
+
+use crate::cli::harness::{Place, children_of, signal_to};
 
 mod inside;
 
@@ -39,19 +42,13 @@ enum Victim {
 
 const VICTIMS: [Victim; 3] = [Victim::Engine, Victim::Guard, Victim::Both];
 
-fn children_of(pid: u32) -> Vec<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
 fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    // It may have ended by itself in this moment.
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    signal_to(pid, Signal::KILL);
 }
 
-/// Kills a running `aye` and waits until nothing of it is left.
-fn kill_aye(mut child: Child, victim: Victim) {
+/// Kills a running `aye` and waits until nothing of it is left, not even what it was starting
+/// when we looked.
+fn kill_aye(place: &Place, mut child: Child, victim: Victim) {
     let guard = child.id();
     let engine = children_of(guard).first().copied();
     match (victim, engine) {
@@ -64,13 +61,26 @@ fn kill_aye(mut child: Child, victim: Victim) {
     }
     child.wait().unwrap();
     let give_up = Instant::now() + Duration::from_secs(20);
-    if let Some(engine) = engine {
-        let path = format!("/proc/{engine}/exe");
-        while std::fs::read_link(&path).is_ok_and(|exe| exe.ends_with("aye")) {
-            assert!(Instant::now() < give_up, "the engine outlives its guard");
-            std::thread::yield_now();
-        }
+    while is_left(place) {
+        assert!(Instant::now() < give_up, "the engine outlives its guard");
+        std::thread::yield_now();
     }
+}
+
+/// Whether an `aye` in the directory of a place has outlived who started it.
+fn is_left(place: &Place) -> bool {
+    let link = |process: &Path, name| std::fs::read_link(process.join(name)).unwrap_or_default();
+    let is_aye = |process: &Path| link(process, "exe").ends_with("aye");
+    let parent = |process: &Path| {
+        let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+        let pid = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<u32>().ok();
+        pid.filter(|pid| *pid != std::process::id())
+    };
+    let is_left = |process: &Path| {
+        let is_here = link(process, "cwd") == place.work() && is_aye(process);
+        is_here && parent(process).is_some_and(|pid| !is_aye(Path::new(&format!("/proc/{pid}"))))
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().any(|process| is_left(&process.path()))
 }
 
 /// The only run of a place, or nothing if it was killed before it began.
@@ -190,7 +200,7 @@ fn killed_with(
             std::thread::yield_now();
         };
         if !ended {
-            kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
+            kill_aye(place, child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
             kills += 1;
         }
         run = run.or_else(|| run_id(place));
@@ -309,7 +319,7 @@ fn a_run_killed_once_goes_on_where_it_was() {
     place.write("lines.yaml", &skill("", append));
     let child = place.start(&["run", "lines.yaml", "-q"]);
     crate::cli::harness::until("ten lines", || place.read("lines.txt").lines().count() >= 10);
-    kill_aye(child, Victim::Engine);
+    kill_aye(&place, child, Victim::Engine);
     let run = run_id(&place).unwrap();
     finish(&place, &run);
     assert_eq!(place.read("lines.txt"), expected());
@@ -530,7 +540,7 @@ fn several_killed_to_the_end(place: &Place, dice: &mut Dice) -> ([usize; 3], [St
         let victim = usize::try_from(dice.below(left.len() as u64)).unwrap();
         let (run, mut child) = left.swap_remove(victim);
         if child.try_wait().unwrap().is_none() && dice.below(4) > 0 {
-            kill_aye(child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
+            kill_aye(place, child, VICTIMS[usize::try_from(dice.below(3)).unwrap()]);
             kills[run] += 1;
         } else if child.try_wait().unwrap().is_none() {
             left.push((run, child));

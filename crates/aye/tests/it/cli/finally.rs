@@ -1,8 +1,10 @@
 //! `finally`, as people see it.
 
+use std::process::Child;
+
 use rustix::process::Signal;
 
-use super::harness::{Place, signal, until};
+use super::harness::{Place, children_of, signal, signal_to, until};
 
 /// A skill whose step `work` does this, and whose `finally` writes how it ended.
 fn skill(work: &str) -> String {
@@ -228,12 +230,14 @@ fn a_cancel_that_a_killed_driver_has_not_read_cleans_up_too() {
         place.write("inner.yaml", &skill("shell: touch there; exec sleep 1000"));
         place.write("outer.yaml", &format!("name: outer\nsteps:\n  - {{ name: call, {step} }}\n"));
         let driver = place.start_until(&["run", "outer.yaml"], "there");
-        signal(&driver, Signal::STOP);
+        let engine = stop_engine(&place, &driver);
         let cancel = place.start(&["cancel", "last"]);
         let sent = "SELECT count(*) FROM requests WHERE verdict IS NULL";
         let waits = || place.journal_db().query_row(sent, [], |row| row.get::<_, u32>(0)).unwrap();
         until("it is sent", || waits() == 1);
-        signal(&driver, Signal::KILL);
+        signal_to(engine, Signal::KILL);
+        // The guard has stopped with it, as Ctrl-Z makes it.
+        signal(&driver, Signal::CONT);
         drop(place.finish(driver));
         let cancelled = place.finish(cancel);
         assert_eq!(cancelled.code, 0, "{}", cancelled.all());
@@ -260,6 +264,24 @@ fn an_item_that_fails_does_not_keep_back_the_others() {
     };
     assert_eq!(run(""), "a\nb\n");
     assert_eq!(run("    fail_fast: true\n"), "a\n");
+}
+
+/// Stops the process that drives, not while it writes to the journal: others could not either.
+fn stop_engine(place: &Place, driver: &Child) -> u32 {
+    let engine = children_of(driver.id())[0];
+    until("it is stopped where the journal is free", || {
+        signal_to(engine, Signal::STOP);
+        until("it is stopped", || {
+            let stat = std::fs::read_to_string(format!("/proc/{engine}/stat")).unwrap();
+            stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
+        });
+        let is_free = place.journal_db().execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok();
+        if !is_free {
+            signal_to(engine, Signal::CONT);
+        }
+        is_free
+    });
+    engine
 }
 
 /// A run around one whose `finally` waits for the file `go`: by a step, and as an item.

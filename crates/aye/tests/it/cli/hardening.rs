@@ -4,7 +4,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::harness::{Place, until};
+use rustix::process::Signal;
+
+use super::harness::{Place, children_of, signal_to, until};
 use crate::prompt::pty::type_to_confirm;
 
 fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
@@ -15,14 +17,8 @@ fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-fn children_of(pid: u32) -> Vec<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
 fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    signal_to(pid, Signal::KILL);
 }
 
 /// Processes that carry the tag of a run.
@@ -290,7 +286,7 @@ fn a_reader_that_does_not_read_holds_up_neither_time_outs_nor_stops() {
     wait_for("the time-out is kept", || status() == "failed");
     assert_eq!(left_of(&place.last()), 0);
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
     wait_for("it ends when told to", || child.try_wait().unwrap().is_some());
 }
 
