@@ -29,7 +29,7 @@ impl Driver<'_> {
         let root = self.lane(ROOT).machine.state().run.clone();
         for pending in self.parts.store.pending_within(&root)? {
             // Aye was told to stop: the runs inside come to rest one by one, and one that has been
-            // left would not clean up. Whoever cancels drives the clean-up once we are gone.
+            // left would not clean up. The process that cancels drives the clean-up once we are gone.
             if self.stopping.is_told() && matches!(pending.request, Request::Cancel { .. }) {
                 continue;
             }
