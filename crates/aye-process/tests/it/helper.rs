@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use aye_process::{Exit, Happening, Running, Spec, Stream, spawn, wait};
 use aye_test_programs::NASTY;
 
+use crate::privilege::root;
+
 /// No test waits longer, however loaded the machine is.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
@@ -67,11 +69,11 @@ pub(crate) fn is_alive(pid: i32) -> bool {
         .is_ok_and(|stat| !stat.rsplit(") ").next().unwrap_or("Z").starts_with(['Z', 'X']))
 }
 
-/// Who a test is run as: ourselves and, if we are root, an ordinary user too.
+/// Who a test is run as: root, and an ordinary user.
+#[track_caller]
 pub(crate) fn users() -> Vec<Option<u32>> {
     const NOBODY: u32 = 65_534;
-    // SAFETY: no arguments.
-    if unsafe { libc::geteuid() } == 0 { vec![None, Some(NOBODY)] } else { vec![None] }
+    if root("the same as another account") { vec![None, Some(NOBODY)] } else { vec![None] }
 }
 
 /// A directory for one test, removed afterwards.

@@ -1,12 +1,13 @@
 //! Who is taken for a person: not a program that a run started, and not a
 //! name that a user namespace made up. Each attack is tried as the account
-//! that runs the tests and, if that is root, as an ordinary one too.
+//! that runs the tests, which is root, and as an ordinary one too.
 
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use super::harness::{AYE, Place, Ran};
+use crate::needs::root;
 
 /// An account without rights.
 const NOBODY: &str = "65534";
@@ -18,9 +19,9 @@ struct Account {
 }
 
 /// The accounts that attacks are tried as.
+#[track_caller]
 fn accounts() -> Vec<Account> {
-    let root = rustix::process::getuid().is_root();
-    let ordinary = root.then_some(Some(NOBODY));
+    let ordinary = root("the attack as another account").then_some(Some(NOBODY));
     std::iter::once(None).chain(ordinary).map(Account::new).collect()
 }
 
