@@ -287,7 +287,8 @@ pub(crate) enum Move {
     /// By a driver that had the run once, or still has it.
     AttachAgain,
     Retry(Option<Edits>),
-    Note(bool),
+    /// Something from memory matters, or was learned.
+    Note(bool, Box<Remembered>),
     /// A step waits for its turn.
     Queued {
         offset: u32,
@@ -350,9 +351,8 @@ impl Move {
                 turn: None,
                 answer: Some(Box::new(answer_of("bob", "retry"))),
             }),
-            Self::Note(learned) => {
-                let what = Remembered::told(MemoryKind::Usage, "said".to_owned());
-                Input::Remembered { learned: *learned, what }
+            Self::Note(learned, what) => {
+                Input::Remembered { learned: *learned, what: (**what).clone() }
             }
             Self::Queued { offset } => Input::Queued { execution: execution.wrapping_add(*offset) },
             Self::Dequeued { offset } => {
@@ -432,6 +432,20 @@ fn known() -> impl Strategy<Value = KnownFix> {
     })
 }
 
+/// Something in memory or for it; a lesson is in a form that only memory reads.
+fn remembered() -> impl Strategy<Value = Remembered> {
+    let kind = proptest::sample::select(MemoryKind::ALL.as_slice());
+    let named = (option::of(Just("fix-1".to_owned())), option::of((0..STATES).prop_map(name)));
+    let lesson = option::of(Just(Box::new(json!({ "uses": 1, "of": ["a", null] }))));
+    let message = prop_oneof![Just("said".to_owned()), Just(String::new())];
+    (kind, named, lesson, message).prop_map(|(kind, (id, step), lesson, message)| Remembered {
+        id,
+        step,
+        lesson,
+        ..Remembered::told(kind, message)
+    })
+}
+
 fn offset() -> impl Strategy<Value = u32> {
     prop_oneof![9 => Just(0_u32), 1 => 0..3_u32, 1 => any::<u32>()]
 }
@@ -466,7 +480,8 @@ pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
             |(stale, offset, end, code, known)| Move::Finish { stale: stale.is_some(), offset, end, code, known }
         ),
         2 => option::of(edits()).prop_map(Move::Retry),
-        1 => any::<bool>().prop_map(Move::Note),
+        2 => (any::<bool>(), remembered().prop_map(Box::new))
+            .prop_map(|(learned, what)| Move::Note(learned, what)),
         4 => offset().prop_map(|offset| Move::Queued { offset }),
         4 => offset().prop_map(|offset| Move::Dequeued { offset }),
         2 => prop_oneof![9 => 0..60_u64, 1 => Just(u64::MAX)].prop_map(Move::Continued),
