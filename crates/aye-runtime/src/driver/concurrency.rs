@@ -76,8 +76,11 @@ impl Driver<'_> {
             self.try_names_again();
         } else if stuck {
             for id in waiting {
-                let message =
-                    "it waits for a name that a paused run of the same step holds".to_owned();
+                let name =
+                    self.lane(id).machine.state().waits_for_name().map_or("", |(name, _)| name);
+                let message = format!(
+                    "a run of the same step holds the name `{name}` and waits for an answer"
+                );
                 self.lane_mut(id).unasked = Some(message.clone());
                 self.apply(id, Input::Leave { message }, None)?;
             }

@@ -1,5 +1,7 @@
 //! What a [`JournalReader`](super::JournalReader) gives back: runs, questions, where a run stands.
 
+use std::collections::HashSet;
+
 use aye_core::event::{Event, PauseReason};
 use aye_core::id::RunId;
 use aye_core::journal::{Phase, State, StepRecord};
@@ -210,6 +212,16 @@ impl RunHistory {
             let rest = inside.rest_of(wanted)?.strip_prefix('/')?;
             inside.find(rest)
         })
+    }
+
+    /// The steps that a run came to: those of `finally` last, also if a retry came to others
+    /// after them.
+    pub fn steps(&self) -> impl Iterator<Item = (&String, &StepRecord)> {
+        let list = self.state.started.step_list.iter().filter(|step| step.finally);
+        let finally: HashSet<&str> = list.map(|step| step.name.as_str()).collect();
+        let (last, first): (Vec<_>, Vec<_>) =
+            self.state.steps.iter().partition(|(name, _)| finally.contains(name.as_str()));
+        first.into_iter().chain(last)
     }
 
     /// The run that a path means: `roll[web3]`, `roll[2]`.

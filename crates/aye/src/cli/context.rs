@@ -119,9 +119,12 @@ impl Context {
 
     /// The mistakes of a skill, as standard error shows them.
     pub fn mistakes(&self, file: &SkillFile) -> String {
-        let columns = crate::term::columns(std::io::stderr());
-        let text = file.render_within(self.paint_err.color, columns);
-        if self.paint_err.unicode { text } else { text.replace('…', "~") }
+        mistakes(file, self.paint_err, crate::term::columns(std::io::stderr()))
+    }
+
+    /// The mistakes of a skill, as standard output shows them.
+    pub fn mistakes_out(&self, file: &SkillFile) -> String {
+        mistakes(file, self.paint_out, crate::term::columns(std::io::stdout()))
     }
 
     /// The same, showing this of the steps' output.
@@ -165,6 +168,11 @@ fn background(home: &Path) -> BackgroundProgram {
         program: std::env::current_exe().ok(),
         args: args.into_iter().map(std::ffi::OsStr::to_owned).collect(),
     }
+}
+
+fn mistakes(file: &SkillFile, paint: Paint, columns: Option<usize>) -> String {
+    let text = file.render_within(paint.color, columns);
+    if paint.unicode { text } else { text.replace('…', "~") }
 }
 
 fn environment() -> BTreeMap<String, String> {

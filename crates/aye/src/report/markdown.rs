@@ -115,7 +115,7 @@ pub fn step_markdown(history: &RunHistory, step: &str) -> String {
 }
 
 fn rows(history: &RunHistory, path: &str, text: &mut String) {
-    for (name, step) in &*history.state.steps {
+    for (name, step) in history.steps() {
         row(history, name, step, path, text);
     }
     let word = unreached_word(&history.state);
@@ -164,7 +164,7 @@ fn row(history: &RunHistory, name: &str, step: &StepRecord, path: &str, text: &m
 /// What each step did, what was done about it, and what it wrote at last.
 fn details(history: &RunHistory, path: &str, text: &mut String) {
     let histories = History::of(history);
-    for (name, step) in &*history.state.steps {
+    for (name, step) in history.steps() {
         details_of(history, name, step, &histories, path, text);
     }
 }

@@ -91,7 +91,7 @@ fn steps(timeline: &RunHistory, now: Now<'_>, depth: usize, paint: Paint, text: 
     let unreached = timeline.unreached();
     let names = state.steps.keys().map(String::as_str).chain(unreached.iter().copied());
     let widest = names.map(term::width).max().unwrap_or(0).min(32);
-    for (name, step) in &*state.steps {
+    for (name, step) in timeline.steps() {
         let (glyph, tone, word) = standing(state, step, now);
         let mut about = about(state, step, now);
         if state.started.step_list.iter().any(|it| it.finally && it.name == *name) {

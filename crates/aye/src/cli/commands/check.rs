@@ -88,9 +88,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
         print_json(&found)?;
     } else {
         let paint = context.paint_out;
-        let columns = crate::term::columns(std::io::stdout());
-        let mut text: String =
-            files.iter().map(|file| file.render_within(paint.color, columns)).collect();
+        let mut text: String = files.iter().map(|file| context.mistakes_out(file)).collect();
         let skills: usize = files.iter().map(SkillFile::valid).sum();
         let counted = format!("{} in {}", plural(skills, "valid skill"), plural(checked, "file"));
         let verdict = match diagnostic::summary(all()) {

@@ -378,6 +378,21 @@ fn a_retry_names_the_skill_and_the_run() {
 }
 
 #[test]
+fn its_steps_are_shown_last_also_after_a_retry() {
+    let place = Place::new();
+    let more = "  - { name: later, shell: 'true' }\nfinally:";
+    place.write("skill.yaml", &skill("shell: test -e fixed").replace("finally:", more));
+    assert_eq!(place.aye(&["run", "skill.yaml"]).code, 1);
+    place.write("fixed", "");
+    place.aye(&["retry", "last"]).ok();
+    for show in [&["show", "last"][..], &["show", "last", "--markdown"]] {
+        let shown = place.aye(show).ok().stdout;
+        let at = |name: &str| shown.find(name).unwrap_or_else(|| panic!("{name}: {shown}"));
+        assert!(at("later") < at("tidy"), "{shown}");
+    }
+}
+
+#[test]
 fn how_a_run_ends_is_known_there_only() {
     let place = Place::new();
     place.write("skill.yaml", &skill("shell: echo {{ run.status }}"));
