@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::digest;
+use crate::id::RunId;
 use crate::secrets::Text;
 use crate::word_enum;
 
@@ -53,6 +54,9 @@ word_enum! {
         Unsettled = "unsettled",
         /// From the host only: this input of the skill is a secret.
         SecretInput = "secret_input",
+        /// From the host only: the run of this name continues as it began, whatever the file and
+        /// the inputs would be now.
+        Begun = "begun",
         /// From the host only: a step inside the skill destroys something, or may.
         Destructive = "destructive",
         /// From the host only: the input that says what the skill acts against, and what it is
@@ -81,6 +85,7 @@ impl FactKind {
             | Self::Tool
             | Self::Unsettled
             | Self::SecretInput
+            | Self::Begun
             | Self::Destructive
             | Self::Environment
             | Self::NotCovered
@@ -278,6 +283,9 @@ pub enum Subject {
         skill: Text,
         /// It stands like this in the file.
         written: bool,
+        /// The run that continues, if it was begun.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        begun: Option<RunId>,
     },
 }
 

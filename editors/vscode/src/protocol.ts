@@ -393,7 +393,7 @@ export type Fact = {
   digest?: string | null;
 };
 
-export type FactKind = "machine" | "command" | "program" | "file" | "directory" | "env" | "stdin" | "skill" | "input" | "items" | "code" | "value" | "tool" | "unsettled" | "secret_input" | "destructive" | "environment" | "not_covered" | "uncertain" | (string & {});
+export type FactKind = "machine" | "command" | "program" | "file" | "directory" | "env" | "stdin" | "skill" | "input" | "items" | "code" | "value" | "tool" | "unsettled" | "secret_input" | "begun" | "destructive" | "environment" | "not_covered" | "uncertain" | (string & {});
 
 /** Why a run failed. */
 export type FailReason = "step_failed" | "step_timed_out" | "run_timed_out" | "step_limit" | "final_state" | "aborted" | "output" | "finally" | "deadlock";

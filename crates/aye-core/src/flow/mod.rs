@@ -21,6 +21,7 @@ mod reading;
 mod route;
 mod secret_values;
 mod texts;
+mod written;
 
 pub use analyze::{Concern, Inside, analyze, decline_fails};
 pub use graph::{Ending, Flow, Node, NodeId, Routes, Target, mark_repairs};
@@ -33,3 +34,4 @@ pub use route::Route;
 pub use secret_values::{GivenSecret, SecretArgument, SecretUses};
 pub(crate) use texts::{constant_text, failing_text};
 pub use texts::{each_string, results_of};
+pub(crate) use written::written;

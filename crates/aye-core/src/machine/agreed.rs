@@ -3,7 +3,7 @@
 
 use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind};
-use crate::facts::{Change, Inspection, changes};
+use crate::facts::{Change, Fact, FactKind, Inspection, changes};
 use crate::journal::Approved;
 use crate::question::{Purpose, Question};
 use crate::skill::{Ask, Step};
@@ -78,6 +78,18 @@ impl Machine {
                 }
             }
         })
+    }
+
+    /// The digest of the skill that a step runs, as someone agreed to it; nothing if nobody did.
+    pub fn agreed_skill(&self, step: &str) -> Option<&str> {
+        let covered = self.state.covered.get(step).map(|covered| &covered.approved);
+        let record = self.state.steps.get(step);
+        let approved = record.and_then(|record| record.approved.as_ref()).or(covered)?;
+        let is_skill = |fact: &&Fact| fact.kind == FactKind::Skill && fact.step.is_none();
+        if approved.edited {
+            return None;
+        }
+        approved.facts.iter().find(is_skill)?.digest.as_deref()
     }
 
     /// The question before a step: its own gate; else, if it has `changed`, the

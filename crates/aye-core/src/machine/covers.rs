@@ -1,12 +1,15 @@
 //! What a yes covers: the facts that decide what a step does, collected before
 //! someone is asked and again before the step starts (`agreed`).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::digest::digest;
 use crate::event::Event;
 use crate::facts::{Fact, FactKind, Inspected, Inspection, Look, Subject};
 use crate::flow::{self, OutsideReads};
+use crate::journal::StepRecord;
 use crate::question::Question;
 use crate::secrets::{HIDDEN, Secrets, Text, names_secret};
 use crate::skill::{Action, Step, is_production};
@@ -169,12 +172,21 @@ impl Machine {
                     true => Text::Plain(called),
                     false => Text::secret(),
                 };
-                subject = Some(Subject::Skill { skill, written });
+                let goes_on = self.going_on(step).filter(|record| record.runs > 0);
+                let begun = goes_on.and_then(|record| {
+                    self.parent_named(&step.name.value, record.runs).child().ok()
+                });
+                subject = Some(Subject::Skill { skill, written, begun });
             }
             Action::ForEach(each) => {
-                let items = Value::Array(self.items(each, scope)?);
-                let items = secrets.mask_value(&items);
+                // What was begun is finished, whatever the list would be now.
+                let items = match self.going_on(step) {
+                    Some(record) => record.items.clone(),
+                    None => self.items(each, scope)?,
+                };
+                let items = secrets.mask_value(&Value::Array(items));
                 facts.push(Fact::new(FactKind::Items, None, &items.to_string()));
+                facts.push(Fact::new(FactKind::Code, None, &mask(&flow::written(&each.body))));
                 facts.extend(self.values_read(step, scope, secrets));
                 let note = format!(
                     "skills, tools, programs and scripts that the steps inside `{}` start",
@@ -231,9 +243,38 @@ impl Machine {
         Ok((facts, subject))
     }
 
+    /// The record of a step whose runs that failed are tried again, those that ended well kept.
+    fn going_on(&self, step: &Step) -> Option<&StepRecord> {
+        self.state.steps.get(&step.name.value).filter(|record| record.goes_on)
+    }
+
+    /// Replaces what a skill would be given if it began now by what its run began with.
+    fn as_begun(&self, facts: &mut Vec<Fact>, begun: &Fact) -> bool {
+        let runs = |(name, record): &(&String, &StepRecord)| {
+            let run = self.parent_named(name, record.runs).child();
+            run.is_ok_and(|run| run.as_str() == begun.value)
+        };
+        let of = self.state.steps.iter().find(runs).map(|(name, _)| name);
+        let own = of.and_then(|name| self.state.steps.get(name)?.approved.clone());
+        let around = of.and_then(|name| self.state.covered.get(name));
+        let around = around.map(|covered| Arc::clone(&covered.approved));
+        let Some(approved) = own.or(around).or_else(|| self.agreed_as_repair()) else {
+            return false;
+        };
+        let (step, answer) = (&begun.step, &begun.answer);
+        let is_given =
+            |kind: &FactKind| matches!(kind, FactKind::Skill | FactKind::Input | FactKind::Command);
+        facts.retain(|fact| (&fact.step, &fact.answer) != (step, answer) || !is_given(&fact.kind));
+        let agreed = approved.facts.iter().filter(|fact| is_given(&fact.kind));
+        let label =
+            |fact: &Fact| Fact { step: step.clone(), answer: answer.clone(), ..fact.clone() };
+        facts.extend(agreed.map(label));
+        true
+    }
+
     /// The values that a block, or the steps inside a step, can read: what they
     /// do with them is not known before they run.
-    fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
+    pub(super) fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
         let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
         let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
         let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
@@ -248,7 +289,7 @@ impl Machine {
         let reads = OutsideReads::of_step(step);
         for name in &reads.steps {
             let record = scope.steps.get(name).filter(|_| *name != step.name.value);
-            if let Some(mut value) = record.map(crate::journal::StepRecord::to_value) {
+            if let Some(mut value) = record.map(StepRecord::to_value) {
                 // It takes longer or less long each time, and decides nothing.
                 value.as_object_mut().map(|known| known.remove("duration_ms"));
                 facts.push(fact((format!("steps.{name}"), &value)));
@@ -309,6 +350,7 @@ impl Machine {
             Some(seen) if looks.iter().all(|look| seen.inspection.looks.contains(look)) => {
                 let seen = &seen.only(&looks);
                 missing = missing_skill(seen);
+                let mut begun = Vec::new();
                 for fact in seen.labelled() {
                     match fact.kind {
                         FactKind::NotCovered => note(fact.value),
@@ -319,8 +361,15 @@ impl Machine {
                         FactKind::Environment => uncertain |= may_be_production(&facts, &fact),
                         FactKind::SecretInput => hide_input(&mut facts, &fact),
                         FactKind::Destructive => destructive = true,
+                        FactKind::Begun => begun.push(fact),
                         _ => facts.push(fact),
                     }
+                }
+                for fact in begun {
+                    if !self.as_begun(&mut facts, &fact) {
+                        note("what the run inside began with, which it continues with".to_owned());
+                    }
+                    uncertain = true;
                 }
             }
             // What is different each time cannot be agreed to: asked again, it fails.

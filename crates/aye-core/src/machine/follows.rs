@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::digest::digest;
-use crate::facts::FactKind;
+use crate::facts::{Fact, FactKind};
 use crate::flow::{self, NodeId, OutsideReads, Route, Target};
 use crate::journal::StepOutcome;
 use crate::question::{Channel, Purpose, Question};
@@ -356,6 +356,15 @@ impl Machine {
         }
         let later = follows.constant;
         let mut facts = follows.coverage.map(Coverage::into_facts).unwrap_or_default();
+        if !ask.any.is_empty() {
+            let now = match question.purpose {
+                Purpose::Gate => self.gate_follows(step, scope).ok()?,
+                Purpose::Ask => self.what_follows(step, ask, scope),
+                Purpose::Recover => Follows::default(),
+            };
+            let now = now.coverage.map(Coverage::into_facts).unwrap_or_default();
+            facts.extend(self.whatever_they_are(step, &ask.any, (&facts, &now), scope)?);
+        }
         for fact in question.facts.iter().flatten() {
             match fact.kind {
                 // Only the called skill says that it is a secret.
@@ -385,6 +394,47 @@ impl Machine {
         Some(digest(&[bound.to_string().as_bytes()]))
     }
 
+    /// What a yes is bound to besides, if these inputs may be anything: what the steps say that
+    /// it covers, and every other value that they can read, as another value of those inputs may
+    /// lead elsewhere in a template. Nothing if it leads to other steps.
+    fn whatever_they_are(
+        &self,
+        step: &Step,
+        any: &[String],
+        (open, now): (&[Fact], &[Fact]),
+        scope: &Scope,
+    ) -> Option<Vec<Fact>> {
+        let about = |fact: &Fact| {
+            (fact.step.clone(), fact.answer.clone(), fact.kind.clone(), fact.name.clone())
+        };
+        if open.iter().map(about).ne(now.iter().map(about)) {
+            return None;
+        }
+        let mut names: Vec<&str> = open.iter().filter_map(|fact| fact.step.as_deref()).collect();
+        names.dedup();
+        let mut steps = vec![step];
+        for name in names {
+            steps.push(match name.split_once(".heal.") {
+                Some((_, rule)) => &self.rules().find(|one| one.name == rule)?.repair,
+                None => &self.node(name)?.1.step,
+            });
+        }
+        let said = |step: &&Step| {
+            let text = flow::written(std::slice::from_ref(*step));
+            let read = self.values_read(step, scope, &self.secrets).into_iter();
+            let read = read.filter(|fact| {
+                let input = fact.name.as_deref().and_then(|name| name.strip_prefix("inputs."));
+                let is_open = input.is_some_and(|name| any.iter().any(|open| open == name));
+                !is_open && input.is_none_or(|name| may_name(&text, name))
+            });
+            let code = Fact::new(FactKind::Code, Some("text"), &self.secrets.mask(&text));
+            read.chain([code]).collect::<Vec<_>>()
+        };
+        let said: Vec<Fact> = steps.iter().flat_map(said).collect();
+        let is_certain = said.iter().all(|fact| fact.kind != FactKind::Uncertain);
+        is_certain.then_some(said)
+    }
+
     /// What a remembered answer about a failure is bound to: what the step does,
     /// with the inputs that may vary left open. Which error it was is memory's to
     /// compare. Nothing if it does not render.
@@ -399,9 +449,16 @@ impl Machine {
         if coverage.is_uncertain() {
             return None;
         }
+        let mut facts = coverage.into_facts();
+        if !any.is_empty() {
+            let mut now = Coverage::default();
+            self.cover(step, scope, (None, None), &mut now).ok()?;
+            let now = now.into_facts();
+            facts.extend(self.whatever_they_are(step, any, (&facts, &now), scope)?);
+        }
         let bound = json!({
             "rule": 2, "kind": AskKind::Recover, "purpose": Purpose::Recover,
-            "workspace": self.state.started.workspace, "any": any, "facts": coverage.into_facts(),
+            "workspace": self.state.started.workspace, "any": any, "facts": facts,
         });
         Some(digest(&[bound.to_string().as_bytes()]))
     }
@@ -414,6 +471,17 @@ impl Machine {
         let tried = by.is_some_and(|answer| answer.prompter == Channel::Memory);
         question.remember && !(question.purpose == Purpose::Recover && tried)
     }
+}
+
+/// Whether a text may read this input: by its name, or in a way that does not say which.
+fn may_name(text: &str, input: &str) -> bool {
+    const ALL: [&str; 6] = ["items", "values", "keys", "get", "pop", "copy"];
+    let names_one = |rest: &str| match rest.strip_prefix('.') {
+        Some(rest) => !ALL.iter().any(|word| rest.starts_with(word)),
+        // A longer word that only begins like this.
+        None => rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
+    };
+    text.contains(input) || !text.split("inputs").skip(1).all(names_one)
 }
 
 /// A scope in which these inputs may be anything.

@@ -50,6 +50,7 @@ impl Question {
             | FactKind::Tool
             | FactKind::Unsettled
             | FactKind::SecretInput
+            | FactKind::Begun
             | FactKind::Destructive
             | FactKind::Environment
             | FactKind::NotCovered

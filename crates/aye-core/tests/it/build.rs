@@ -209,6 +209,9 @@ impl Fakes {
                 let digest = contents(tool).unwrap_or_else(|| "tool".to_owned());
                 vec![Fact::new(FactKind::Tool, None, tool).with_digest(digest)]
             }
+            Subject::Skill { begun: Some(run), .. } if self.get("began").is_some() => {
+                vec![Fact::new(FactKind::Begun, None, run.as_str())]
+            }
             Subject::Skill { skill, .. } => {
                 let skill = skill.clone().plain().unwrap_or_default();
                 if contents(&skill).as_deref() == Some("missing") {

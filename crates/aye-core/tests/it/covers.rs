@@ -419,7 +419,7 @@ fn values_that_a_block_or_a_loop_reads_are_covered() {
     }));
     for (action, expected) in [
         (block, vec!["code", "value `inputs.target`"]),
-        (each, vec!["items", "value `inputs.target`"]),
+        (each, vec!["items", "code", "value `inputs.target`"]),
     ] {
         let skill = steps([gated(step("a", action), confirm("go?"))]);
         let start = Start {

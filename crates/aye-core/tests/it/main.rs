@@ -11,6 +11,7 @@ mod covers;
 mod covers_gate;
 mod covers_repairs;
 mod covers_secrets;
+mod covers_texts;
 mod destructive;
 mod edits;
 mod epochs;

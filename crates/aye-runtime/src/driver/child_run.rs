@@ -98,6 +98,14 @@ impl Driver<'_> {
             return self.take_up_child(id, again);
         }
         let Prepared { flow, source, inputs, secrets, outer } = prepared;
+        // Aye may have ended between the start of the step and this moment.
+        let agreed = self.lane(parent).machine.agreed_skill(&child.parent.step);
+        if let (Some(agreed), Some(source)) = (agreed, &source)
+            && *agreed != *source.digest
+        {
+            let why = format!("the skill `{}` is not what was agreed to", source.file);
+            return Ok(ChildStart::Refused(why));
+        }
         let named = match &source {
             Some(source) => (source.file.clone(), source.digest.clone()),
             None => (started.file, started.source),

@@ -101,7 +101,12 @@ impl Driver<'_> {
                 }
                 facts
             }
-            Subject::Skill { skill, written } => {
+            Subject::Skill { begun: Some(run), .. }
+                if self.parts.store.run(run).is_ok_and(|row| row.is_some()) =>
+            {
+                vec![Fact::new(FactKind::Begun, None, run.as_str())]
+            }
+            Subject::Skill { skill, written, .. } => {
                 let Some(wanted) = skill.clone().plain() else {
                     let why = "its name holds a secret and is not looked at";
                     return vec![Fact::new(FactKind::Skill, None, why)];

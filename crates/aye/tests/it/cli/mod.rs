@@ -15,6 +15,8 @@ mod completing;
 mod concurrency;
 #[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod covers;
+#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+mod covers_called;
 pub(crate) mod detach;
 mod doctor;
 mod dry_run;
