@@ -168,9 +168,30 @@ impl Runtime {
         let journal = self.journal()?;
         let question = journal.find_question(&request.question)?;
         let key = request.key.as_ref().map(|key| key_digest(&by.name, key));
-        if let Some(earlier) = key.as_ref().and_then(|key| sent_before(&journal, &question, key)) {
+        let earlier = || sent_before(&journal, &question, key.as_ref()?);
+        if let Some(earlier) = earlier() {
             return repeated(&journal, &question, &request, &earlier);
         }
+        match self.give_new(&journal, &question, request.clone(), by, key.clone()) {
+            // The first may have been on its way when we looked.
+            Err(error @ (AnswerError::Decided(_) | AnswerError::Refused { .. })) => {
+                match earlier() {
+                    Some(earlier) => repeated(&journal, &question, &request, &earlier),
+                    None => Err(error),
+                }
+            }
+            given => given,
+        }
+    }
+
+    fn give_new(
+        &self,
+        journal: &JournalReader,
+        question: &QuestionRow,
+        request: AnswerRequest,
+        by: &Answerer,
+        key: Option<String>,
+    ) -> Result<TakenAnswer, AnswerError> {
         let asked = journal.asked(&question.id)?;
         let now = asked.as_ref().map(|asked| asked.digest.clone()).unwrap_or_default();
         if request.digest.as_ref().is_some_and(|shown| *shown != now) {
