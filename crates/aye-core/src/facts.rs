@@ -164,7 +164,7 @@ impl Fact {
         !self.value.ends_with(NOT_SHOWN)
     }
 
-    /// All of it on one line: ``env `TARGET`: stage``.
+    /// All of it: ``env `TARGET`: stage``; a value of several lines below its name.
     pub fn line(&self) -> String {
         let leads = self.answer.as_ref().map(|answer| format!("{answer}: ")).unwrap_or_default();
         let value = match (&self.kind, &self.digest) {
@@ -174,7 +174,8 @@ impl Fact {
                 format!("{} (sha256 {})", self.value, digest.get(..12).unwrap_or(digest))
             }
         };
-        format!("{leads}{}: {value}", self.label())
+        let between = if value.contains('\n') { ":\n" } else { ": " };
+        format!("{leads}{}{between}{value}", self.label())
     }
 
     /// Whether it is about the same thing as another.

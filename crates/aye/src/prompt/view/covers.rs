@@ -77,8 +77,10 @@ impl Short {
         self.longer |= end.is_some();
         let dots = end.map_or("", |_| self.paint.glyph(Glyph::Ellipsis));
         let text = format!("{}{dots}", &text[..end.unwrap_or(text.len())]);
-        for line in text.lines() {
-            self.lines.extend(wrap(&harmless(Styled::new(), line, tone), self.room, 2, true));
+        // A value of several lines stands below its name.
+        for (at, line) in text.lines().enumerate() {
+            let line = if at == 0 { line.to_owned() } else { format!("  {line}") };
+            self.lines.extend(wrap(&harmless(Styled::new(), &line, tone), self.room, 2, true));
         }
     }
 }
