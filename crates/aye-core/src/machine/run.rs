@@ -250,7 +250,8 @@ impl Machine {
 
     /// A run as its journal says it stands. [`crate::input::Input::Attach`]
     /// makes it continue under a new epoch; [`Self::under`] continues speaking to it
-    /// under one that was taken before.
+    /// under one that was taken before. [`Self::relearned`] masks again what only the names of
+    /// variables hide.
     pub fn restore(
         flow: Arc<Flow>,
         limits: Limits,
@@ -446,7 +447,7 @@ impl Machine {
         }
     }
 
-    fn scope_in(&self, world: World) -> Scope {
+    pub(super) fn scope_in(&self, world: World) -> Scope {
         Scope {
             world,
             inputs: Arc::clone(&self.inputs),

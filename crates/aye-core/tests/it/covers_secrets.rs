@@ -8,7 +8,7 @@ use aye_core::event::EventKind;
 use aye_core::facts::FactKind;
 use aye_core::machine::Start;
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, EndStatus, OnError, Step};
+use aye_core::skill::{Action, Ask, EndStatus, ForEach, OnError, Step};
 use serde_json::json;
 
 use crate::build::{
@@ -422,5 +422,43 @@ fn what_an_input_hides_beside_a_secret_is_not_remembered() {
         let why = "the value of `inputs.url`: a secret is a part of it, so the answer is not \
                    remembered";
         assert_eq!(run.question().not_covered.iter().any(|one| one == why), !remembered);
+    }
+}
+
+/// A process that takes a run up has only the journal, which does not have such values.
+#[test]
+fn what_names_of_variables_hide_is_masked_in_the_next_process_too() {
+    let ci = "tok-swordfish-99";
+    let with = |name: &str, value: &str| Step {
+        env: [("UP_TOKEN".to_owned(), Some(t(value)))].into(),
+        ..command(name)
+    };
+    let each = Action::ForEach(Box::new(ForEach {
+        items: json!(["one-", "two-"]),
+        name: "item".to_owned(),
+        body: vec![with("inside", "{{ item }}{{ env.CI }}")],
+        label: None,
+        parallel: 1,
+        fail_fast: Some(true),
+        span: Default::default(),
+    }));
+    let values = [
+        (with("a", "{{ env.CI }}"), ci.to_owned()),
+        (with("a", "{{ inputs.target }}"), "production".to_owned()),
+        (step("a", each), format!("two-{ci}")),
+    ];
+    for (first, value) in values {
+        let last = gated(program("b", "echo", &["{{ env.REMOTE }}"]), confirm("push?"));
+        let last = Step { description: Some("to {{ env.REMOTE }}".to_owned()), ..last };
+        let inputs = [("target".to_owned(), json!("production"))].into_iter().collect();
+        let remote = format!("https://{value}@host/");
+        let set = names(&[("CI", ci), ("REMOTE", &remote)]);
+        let mut run = Run::start_in(steps([first, last]), Start { inputs, ..start() }, set);
+        run.exit_with(0, json!(["done"]));
+        run.crash_knowing(Secrets::default());
+        assert_eq!(run.machine.secrets().mask(&remote), "https://***@host/");
+        run.attach();
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["b start"], "nothing has changed");
     }
 }

@@ -109,8 +109,9 @@ impl LoadedRun {
     /// The machine, where the journal leaves it.
     pub fn machine(&self, runtime: &Runtime, secrets: Secrets) -> Result<Machine, Error> {
         let flow = Arc::clone(&self.flow);
-        Machine::restore(flow, runtime.limits(), secrets, &self.events, None)
-            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
+        let machine = Machine::restore(flow, runtime.limits(), secrets, &self.events, None)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })?;
+        Ok(machine.relearned(&runtime.world(Path::new(&self.row.workspace))))
     }
 
     /// What a step of this run, or of a run inside it, is given as it stands, secrets
