@@ -348,13 +348,17 @@ impl Machine {
         (message, asks): (&str, &Step),
     ) -> Outside {
         let hidden = self.hidden_reads(facts, asks);
-        let is_shown = |value: &Value| {
+        // What is shown may happen to hold the same text.
+        let shown = self.shown_reads(facts, asks);
+        let is_shown = |name: &str, value: &Value| {
             let text = as_text(value);
-            message.contains(&text) || facts.iter().any(|fact| fact.value.contains(&text))
+            let stands = message.contains(&text);
+            let stands = stands || facts.iter().any(|fact| fact.value.contains(&text));
+            shown.names.contains(name) && stands
         };
         let secret = |name: &str, value: &Value| {
             secret_value((&name.to_owned(), value)).is_some()
-                || name.starts_with("env.") && hidden.may_read(name) && !is_shown(value)
+                || name.starts_with("env.") && hidden.may_read(name) && !is_shown(name, value)
                 || self.secrets.mask_value(value) != *value
         };
         outside.into_iter().filter(|(name, value)| !secret(name, value)).collect()

@@ -202,6 +202,31 @@ impl Machine {
         reads
     }
 
+    /// What is read of the outside for what a question shows: not for variables whose names hide
+    /// their values, and not for inputs that the called skill calls secrets.
+    pub(super) fn shown_reads(&self, facts: &[Fact], asks: &Step) -> OutsideReads {
+        let mut reads = OutsideReads::default();
+        let of = |fact: &Fact| fact.step.clone();
+        let about: std::collections::BTreeSet<Option<String>> =
+            facts.iter().map(of).chain([None]).collect();
+        for name in &about {
+            let step = name.as_deref().map_or(Some(asks), |name| Some(&self.node(name)?.1.step));
+            let Some(mut step) = step.cloned() else { continue };
+            step.env.retain(|name, _| !names_secret(name));
+            step.condition = None;
+            if let Action::Skill { inputs, .. } = &mut step.action {
+                let is_hidden = |input: &String| {
+                    let about = |fact: &&Fact| fact.kind == FactKind::Input && fact.step == *name;
+                    let mut facts = facts.iter().filter(about);
+                    facts.any(|fact| fact.name.as_ref() == Some(input) && fact.value == HIDDEN)
+                };
+                inputs.retain(|input, _| !is_hidden(input));
+            }
+            reads.extend(OutsideReads::of_step(&step));
+        }
+        reads
+    }
+
     /// Values that are hidden because of the names of their variables, and that are not what
     /// they were with what was shown of the outside. They are compared here and nowhere written
     /// down.

@@ -462,3 +462,17 @@ fn what_names_of_variables_hide_is_masked_in_the_next_process_too() {
         assert_eq!(run.tail(1), ["b start"], "nothing has changed");
     }
 }
+
+/// What a question shows may happen to hold the same text as a password.
+#[test]
+fn a_hidden_variable_that_looks_like_something_shown_is_not_written_down() {
+    let env = [("DB_PASSWORD".to_owned(), Some(t("{{ env.DB_PASS }}")))].into();
+    let a = Step { env, ..program("a", "psql", &["-U", "postgres"]) };
+    for skill in [
+        steps([gated(a.clone(), confirm("deploy?"))]),
+        steps([asking("ok", confirm("postgres?")), a.clone()]),
+    ] {
+        let run = Run::start_in(skill, start(), names(&[("DB_PASS", "postgres")]));
+        assert!(run.question().outside.is_empty(), "{:?}", run.question().outside);
+    }
+}
