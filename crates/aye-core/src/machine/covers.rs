@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::facts::{Fact, FactKind, Inspected, Inspection, Look, Subject};
 use crate::flow::{self, OutsideReads};
 use crate::question::Question;
-use crate::secrets::{HIDDEN, Secrets, Text, names_secret};
+use crate::secrets::{HIDDEN, Secrets, Text, is_secret, names_secret};
 use crate::skill::{Action, Step, is_production};
 use crate::text::{Names, Outside, Scope, TextError, World};
 use crate::value::as_text;
@@ -235,13 +235,20 @@ impl Machine {
     /// do with them is not known before they run.
     fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
         let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
-        let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
+        let known = |name: &String, value: &Value| match is_secret(value) {
+            true => self.secrets.input(name).unwrap_or_else(|| HIDDEN.into()),
+            false => value.clone(),
+        };
+        let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), known(name, value)));
         let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
-        let outputs = outputs.map(|(name, value)| (name.clone(), value));
+        let outputs = outputs.map(|(name, value)| (name.clone(), value.clone()));
         let locals = scope.locals.iter().filter(|(name, _)| flow::reads(step, name));
-        let locals = locals.map(|(name, value)| (name.clone(), value));
-        let fact = |(name, value): (String, &Value)| {
-            let value = secrets.mask_value(value);
+        let locals = locals.map(|(name, value)| (name.clone(), value.clone()));
+        let fact = |(name, value): (String, Value)| {
+            let value = match is_secret(&value) {
+                true => HIDDEN.into(),
+                false => secrets.mask_value(&value),
+            };
             Fact::new(FactKind::Value, Some(&name), &as_text(&value))
         };
         let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
@@ -251,7 +258,7 @@ impl Machine {
             if let Some(mut value) = record.map(crate::journal::StepRecord::to_value) {
                 // It takes longer or less long each time, and decides nothing.
                 value.as_object_mut().map(|known| known.remove("duration_ms"));
-                facts.push(fact((format!("steps.{name}"), &value)));
+                facts.push(fact((format!("steps.{name}"), value)));
             }
         }
         // Runs inside, and programs, see the outside as it is, whatever was shown.

@@ -20,7 +20,7 @@ use crate::nested::{Parent, ParentScope};
 use crate::skill::{AskLimits, HealRule, stricter};
 use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
 
-use crate::secrets::{Secrets, secret_marker};
+use crate::secrets::{Secrets, may_hide, secret_marker};
 
 /// What a configuration can set.
 #[derive(Debug, Clone, PartialEq)]
@@ -331,13 +331,24 @@ impl Machine {
         }
     }
 
-    /// What the run that holds this one gets as its result.
+    /// What the run gives under a name, as it is; a marker where a secret in it is not known
+    /// to this process.
+    fn given_as(&self, name: &str, written: &Value) -> Value {
+        match self.secrets.output(name) {
+            Some(value) => value.clone(),
+            None if may_hide(written) => secret_marker(),
+            None => written.clone(),
+        }
+    }
+
+    /// What the run that holds this one gets as its result, secrets included.
     pub fn result(&self) -> Value {
+        let written = &self.state.results;
         match &self.outer {
-            None => self.state.results.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            None => written.iter().map(|(k, v)| (k.clone(), self.given_as(k, v))).collect(),
             // A `return` says it itself.
-            Some(_) if self.state.results.contains_key("result") => {
-                self.state.results["result"].clone()
+            Some(_) if written.contains_key("result") => {
+                self.given_as("result", &written["result"])
             }
             Some(_) => {
                 let last = self.flow.nodes.iter().rev().find(|node| {
@@ -345,7 +356,7 @@ impl Machine {
                         && self.state.steps.contains_key(&node.step.name.value)
                 });
                 let name = last.map(|node| self.output_name(&node.step.name));
-                name.and_then(|name| self.state.outputs.get(&name).cloned()).unwrap_or_default()
+                name.and_then(|name| self.results().get(&name).cloned()).unwrap_or_default()
             }
         }
     }
@@ -484,7 +495,7 @@ impl Machine {
 
     /// The results so far as they are. One that held a secret and was lost
     /// with the process that knew it stands there as a secret.
-    fn results(&self) -> Arc<IndexMap<String, Value>> {
+    pub(super) fn results(&self) -> Arc<IndexMap<String, Value>> {
         if self.state.hidden.is_empty() {
             return Arc::clone(&self.state.outputs);
         }

@@ -137,7 +137,11 @@ impl Scope {
         match name {
             "inputs" => {
                 let known = self.inputs.iter().filter_map(|(name, value)| {
-                    Some((name.clone(), plain(value, self.secrets.get(name))?))
+                    let value = match is_secret(value) {
+                        true => self.secrets.input(name)?,
+                        false => value.clone(),
+                    };
+                    Some((name.clone(), value))
                 });
                 Some(Value::Object(known.collect()))
             }
@@ -194,7 +198,7 @@ impl Scope {
         let lost = |name: &&String| match name.split_once('.') {
             Some(("inputs", rest)) => {
                 let input = rest.split('.').next().unwrap_or(rest);
-                self.inputs.get(input).is_some_and(is_secret) && self.secrets.get(input).is_none()
+                self.inputs.get(input).is_some_and(is_secret) && !self.secrets.knows_input(input)
             }
             Some((output, _)) => self.lost_answer(output),
             None => self.lost_answer(name),
@@ -288,14 +292,18 @@ impl Object for Inputs {
 
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
         let name = key.as_str()?;
-        Scope::reveal(self.values.get(name)?, self.secrets.get(name))
+        let value = self.values.get(name)?;
+        match is_secret(value) {
+            true => self.secrets.input(name).map(|value| Serde(&value).into()),
+            false => Some(Serde(value).into()),
+        }
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let known = self
             .values
             .iter()
-            .filter(|(name, value)| !is_secret(value) || self.secrets.get(name).is_some());
+            .filter(|(name, value)| !is_secret(value) || self.secrets.knows_input(name));
         Enumerator::Values(known.map(|(name, _)| name.as_str().into()).collect())
     }
 }

@@ -476,3 +476,13 @@ fn a_hidden_variable_that_looks_like_something_shown_is_not_written_down() {
         assert!(run.question().outside.is_empty(), "{:?}", run.question().outside);
     }
 }
+
+#[test]
+fn a_fact_about_a_secret_input_shows_stars() {
+    let made = |code: &str| Action::Compute { code: t(code), python: false, reads_files: false };
+    let skill = steps([gated(step("a", made("result = len(inputs.token)")), confirm("go?"))]);
+    let run = Run::start_as(skill, secret("hunter2-swordfish"));
+    let facts = run.question().facts.clone().unwrap();
+    let token = facts.iter().find(|fact| fact.name.as_deref() == Some("inputs.token")).unwrap();
+    assert_eq!(token.value, "***");
+}

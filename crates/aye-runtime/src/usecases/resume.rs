@@ -171,6 +171,7 @@ impl Runtime {
             loaded.must_know(&request.secrets)?;
         }
         loaded.read_secrets(&mut secrets, &runtime)?;
+        loaded.read_hidden(&request.secrets, &mut secrets)?;
         loaded.changed().into_iter().for_each(&mut *warn);
         runtime.left_out().map(Warning::SettingsLeftOut).into_iter().for_each(&mut *warn);
         let ended = end_survivors(row, warn)?;
