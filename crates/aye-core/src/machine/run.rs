@@ -331,6 +331,11 @@ impl Machine {
         }
     }
 
+    /// Masks the secrets of a run inside this one, or around it, too.
+    pub fn mask_also(&mut self, theirs: &Secrets) {
+        Arc::make_mut(&mut self.secrets).mask_also(theirs);
+    }
+
     /// What the run gives under a name, as it is; a marker where a secret in it is not known
     /// to this process.
     fn given_as(&self, name: &str, written: &Value) -> Value {

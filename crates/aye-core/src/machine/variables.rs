@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::facts::{Change, Fact, FactKind};
-use crate::flow::{self, OutsideReads};
+use crate::flow::{self, Flow, OutsideReads};
 use crate::journal::{Approved, StepRecord};
 use crate::secrets::{HIDDEN, Secrets, is_secret, names_secret};
 use crate::skill::{Action, Step};
@@ -260,6 +260,18 @@ impl Machine {
         let mut secrets = Secrets::clone(&self.secrets);
         values.for_each(|value| secrets.learn_env(value));
         Some(secrets)
+    }
+}
+
+impl Flow {
+    /// Whether a run of it may learn to mask what the run around it does not know; what it calls
+    /// left out.
+    pub fn may_learn_secrets(&self) -> bool {
+        let asks = |step: &Step| matches!(&step.action, Action::Ask(ask) if ask.secret);
+        let repairs = self.skill.heal.iter().map(|rule| &rule.repair);
+        let mut steps = self.nodes.iter().map(|node| &node.step).chain(repairs);
+        self.skill.inputs.iter().any(|input| input.from.is_some())
+            || steps.any(|step| sets_secret(step) || asks(step))
     }
 }
 

@@ -132,6 +132,7 @@ impl Driver<'_> {
         };
         let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
         self.show(id, &events);
+        self.share_secrets(id);
         self.lanes.look_at(id);
         Ok(ChildStart::Started(id))
     }
@@ -240,7 +241,7 @@ fn prepare(
 }
 
 /// The skill a run was begun with, whatever became of the file.
-fn begun_with(
+pub(super) fn begun_with(
     store: &dyn Store,
     digest: &str,
     name: &str,
