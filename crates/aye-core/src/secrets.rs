@@ -112,6 +112,8 @@ pub struct Secrets {
     data: IndexMap<String, Value>,
     /// Inputs that a secret is only a part of: all of them is hidden.
     mixed: IndexSet<String>,
+    /// The values of such inputs, here and in the runs around.
+    parts: Vec<String>,
     replaced: Vec<String>,
     /// What only the names of variables say is secret.
     named: Vec<String>,
@@ -146,6 +148,11 @@ impl Secrets {
     /// Whether an input is known that the journal does not have.
     pub fn knows_input(&self, name: &str) -> bool {
         self.inputs.contains_key(name) || self.data.contains_key(name)
+    }
+
+    /// Whether a secret is only a part of this value, which is hidden as a whole.
+    pub(crate) fn is_part(&self, value: &str) -> bool {
+        self.parts.iter().any(|part| part == value)
     }
 
     /// Keeps a secret answer under the name of its step's result.
@@ -207,11 +214,29 @@ impl Secrets {
                 self.named.push(value.clone());
             }
         }
+        for value in &other.parts {
+            if !self.parts.contains(value) {
+                self.parts.push(value.clone());
+            }
+        }
     }
 
     /// All but those that only the names of variables say are secret.
     fn others(&self) -> impl Iterator<Item = &String> {
         self.inputs.values().chain(self.answers.values()).chain(&self.replaced)
+    }
+
+    /// The secrets without the values that a secret is only a part of; nothing if there are no
+    /// such values.
+    pub(crate) fn without_parts(&self) -> Option<Self> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let mut others = Self { forms: Vec::new(), ..self.clone() };
+        for value in self.others().chain(&self.named).filter(|value| !self.is_part(value)) {
+            others.learn(value);
+        }
+        Some(others)
     }
 
     /// Masks from now on what a variable of the environment holds whose name says that it is a
@@ -273,6 +298,7 @@ impl Secrets {
             Value::String(text) => {
                 if self.mask(&text) != HIDDEN {
                     self.mixed.insert(name.to_owned());
+                    self.parts.push(text.clone());
                 }
                 self.insert(name, text);
             }

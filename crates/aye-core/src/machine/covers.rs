@@ -1,6 +1,8 @@
 //! What a yes covers: the facts that decide what a step does, collected before
 //! someone is asked and again before the step starts (`agreed`).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::digest::digest;
@@ -117,11 +119,35 @@ impl Machine {
         }
         let render = |scope: &Scope, secrets: &Secrets| self.deciding(step, scope, secrets);
         let (facts, subject) = self.render_masked(scope, render)?;
+        let uncertain = self.hides_parts(step, scope, &facts)?.into_iter();
+        let facts = facts.into_iter().chain(uncertain);
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
-        coverage.facts.extend(facts.into_iter().map(label));
+        coverage.facts.extend(facts.map(label));
         let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
         coverage.looks.extend(subject.map(look));
         Ok(())
+    }
+
+    /// A note that something is hidden in these facts beside a secret that is a part of it, where
+    /// that is so: on its way here it may have got any name.
+    fn hides_parts(
+        &self,
+        step: &Step,
+        scope: &Scope,
+        facts: &[Fact],
+    ) -> Result<Option<Fact>, TextError> {
+        let noted = |fact: &Fact| fact.kind == FactKind::Uncertain;
+        let Some(others) = self.secrets.without_parts() else { return Ok(None) };
+        if facts.iter().any(noted) {
+            return Ok(None);
+        }
+        let mut showing = self.clone();
+        showing.secrets = Arc::new(others);
+        let render = |scope: &Scope, secrets: &Secrets| showing.deciding(step, scope, secrets);
+        let (shown, _) = showing.render_masked(scope, render)?;
+        let note = "a value that a secret is only a part of, so the answer is not remembered";
+        let note = || Fact::new(FactKind::Uncertain, None, note);
+        Ok((shown != facts).then(note))
     }
 
     /// The facts that the core knows, and what there is to look at.
@@ -324,7 +350,13 @@ impl Machine {
                             note(fact.value);
                         }
                         FactKind::Environment => uncertain |= may_be_production(&facts, &fact),
-                        FactKind::SecretInput => hide_input(&mut facts, &fact),
+                        FactKind::SecretInput => {
+                            if let Some(why) = hides_more(&mut facts, &fact) {
+                                uncertain = true;
+                                note(why);
+                            }
+                            hide_input(&mut facts, &fact);
+                        }
                         FactKind::Destructive => destructive = true,
                         _ => facts.push(fact),
                     }
@@ -413,13 +445,28 @@ fn missing_skill(seen: &Inspected) -> Option<String> {
 
 /// An input that the skill itself calls a secret is not written down.
 pub(super) fn hide_input(facts: &mut [Fact], secret: &Fact) {
+    if let Some(fact) = input_of(facts, secret) {
+        HIDDEN.clone_into(&mut fact.value);
+        fact.digest = None;
+    }
+}
+
+/// Says so if such an input is not made of known secrets alone: anything else decides what the
+/// skill does.
+fn hides_more(facts: &mut [Fact], secret: &Fact) -> Option<String> {
+    let fact = input_of(facts, secret)?;
+    let known = fact.value.replace(HIDDEN, "").trim().is_empty();
+    let name = fact.name.as_deref().unwrap_or_default();
+    let why = "the skill calls it a secret, so the answer is not remembered";
+    (!known).then(|| format!("the value of the input `{name}`: {why}"))
+}
+
+/// The fact about this input.
+fn input_of<'a>(facts: &'a mut [Fact], secret: &Fact) -> Option<&'a mut Fact> {
     let about = |fact: &&mut Fact| {
         fact.kind == FactKind::Input
             && (&fact.step, &fact.answer, &fact.name)
                 == (&secret.step, &secret.answer, &secret.name)
     };
-    if let Some(fact) = facts.iter_mut().find(about) {
-        HIDDEN.clone_into(&mut fact.value);
-        fact.digest = None;
-    }
+    facts.iter_mut().find(about)
 }

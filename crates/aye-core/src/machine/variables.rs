@@ -167,7 +167,10 @@ impl Machine {
         let mut parts = expression.split('|').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let known = match name.split_once('.') {
-            Some(("inputs", input)) => self.secrets.get(input).is_some(),
+            // Of some a secret is only a part.
+            Some(("inputs", input)) => {
+                self.secrets.get(input).is_some_and(|value| !self.secrets.is_part(value))
+            }
             Some(("env", variable)) => is_word(variable) && names_secret(variable),
             Some(_) => false,
             // The result of another step, or an item, may have the same name.

@@ -477,6 +477,67 @@ fn a_hidden_variable_that_looks_like_something_shown_is_not_written_down() {
     }
 }
 
+/// A value of which a secret is only a part is hidden as a whole, whatever name it gets.
+#[test]
+fn what_is_hidden_beside_a_secret_is_not_remembered_under_another_name() {
+    let gate = || Ask { remember: true, ..confirm("Deploy?") };
+    let made =
+        Action::Compute { code: t("result = inputs.url"), python: false, reads_files: false };
+    let each = |items: serde_json::Value| {
+        Action::ForEach(Box::new(ForEach {
+            items,
+            name: "item".to_owned(),
+            body: vec![program("inside", "deploy", &["{{ item }}"])],
+            label: None,
+            parallel: 1,
+            fail_fast: None,
+            span: Default::default(),
+        }))
+    };
+    let call = Action::Skill {
+        skill: t("kid.yaml"),
+        inputs: [("to".to_owned(), json!("{{ mk }}"))].into_iter().collect(),
+        span: Default::default(),
+    };
+    let last = [
+        program("a", "deploy", &["{{ mk }}"]),
+        Step { stdin: Some(t("{{ mk }}")), ..command("a") },
+        Step { env: [("API_KEY".to_owned(), Some(t("{{ mk }}")))].into(), ..command("a") },
+        step("a", each(json!(["{{ mk }}"]))),
+        step("a", call),
+    ];
+    for last in last {
+        for (url, remembered) in [("https://{}@stage.example/", false), ("{}", true)] {
+            // The value of a variable that its name hides is asked about in any case.
+            let remembered = remembered && last.env.is_empty();
+            let skill = steps([step("mk", made.clone()), gated(last.clone(), gate())]);
+            let url = url.replace("{}", "hunter2-swordfish");
+            let mut start = secret("hunter2-swordfish");
+            start.inputs.insert("url".to_owned(), json!(url));
+            let mut run = Run::start_as(skill, start);
+            run.exit_with(0, json!(url));
+            assert_eq!(run.question().remember, remembered, "{:?}", run.question());
+            assert!(!run.json().contains("stage.example"), "{}", run.json());
+        }
+    }
+}
+
+/// The same in a run that gets it as an input.
+#[test]
+fn what_is_hidden_beside_a_secret_is_known_in_the_runs_inside() {
+    let mut around = Secrets::default();
+    around.insert("token", "hunter2-swordfish");
+    around.keep_input("url", json!("https://hunter2-swordfish@stage.example/"));
+    let mut secrets = Secrets::default();
+    secrets.mask_also(&around);
+    let url = json!("https://hunter2-swordfish@stage.example/");
+    let inputs = [("to".to_owned(), url)].into_iter().collect();
+    let gate = Ask { remember: true, ..confirm("Deploy?") };
+    let skill = steps([gated(program("a", "deploy", &["{{ inputs.to }}"]), gate)]);
+    let run = Run::start_as(skill, Start { inputs, secrets, ..start() });
+    assert!(!run.question().remember, "{:?}", run.question());
+}
+
 #[test]
 fn a_fact_about_a_secret_input_shows_stars() {
     let made = |code: &str| Action::Compute { code: t(code), python: false, reads_files: false };
