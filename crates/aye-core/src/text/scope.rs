@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::journal::StepRecord;
 use crate::secrets::{Secrets, is_secret};
+use crate::step_kind::StepKind;
 
 use super::isolated::TemplateKind;
 use super::render::TextError;
@@ -204,6 +205,23 @@ impl Scope {
             None => self.lost_answer(name),
         };
         dotted.iter().find(lost).map(String::as_str)
+    }
+
+    /// What to do about a secret that nobody gave again. A result that only holds one nobody can
+    /// give.
+    pub fn lost_hint(&self, name: &str) -> String {
+        let name = name.split('.').next().unwrap_or(name);
+        let gives = |(step, record): &(&String, &StepRecord)| {
+            let answers = matches!(record.kind, None | Some(StepKind::Input));
+            !answers && record.output.as_deref().unwrap_or(step) == name
+        };
+        match self.steps.iter().find(gives).filter(|_| name != "inputs") {
+            Some((step, _)) => format!(
+                "a secret is in the result of step `{step}`, and the process that knew it has \
+                 ended; a new run has it again: `aye run SKILL --from {step}`"
+            ),
+            None => "secrets are not kept: give it again".to_owned(),
+        }
     }
 
     fn lost_answer(&self, output: &str) -> bool {

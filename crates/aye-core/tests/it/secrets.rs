@@ -334,3 +334,23 @@ fn a_result_that_is_lost_is_not_used() {
     assert!(run.tail(2)[0].starts_with("use failure"), "{:?}", run.tail(3));
     assert!(run.json().contains("the secret `login.session` is not known"), "{}", run.json());
 }
+
+/// Nobody can give the result of a program again.
+#[test]
+fn a_lost_result_says_what_can_be_done() {
+    let mut run = run_with(
+        "hunter2",
+        vec![command("a"), gated(program("b", "use", &["{{ a }}"]), confirm("go?"))],
+    );
+    run.exit_with(0, json!("url for hunter2"));
+    let mut secrets = Secrets::default();
+    secrets.insert("token", "hunter2");
+    run.crash_knowing(secrets);
+    run.attach();
+    run.answer("yes");
+    let record = &run.machine.state().steps["b"];
+    assert_eq!(record.message.as_deref(), Some("confirmation: the secret `a` is not known"));
+    let hint = "a secret is in the result of step `a`, and the process that knew it has ended; a \
+                new run has it again: `aye run SKILL --from a`";
+    assert_eq!(record.hint.as_deref(), Some(hint));
+}
