@@ -21,6 +21,42 @@ pub(crate) const HIDDEN: &str = "***";
 /// From so many characters on, what a variable with the name of a secret holds is one.
 const FROM_NAME: usize = 8;
 
+/// Whether something was hidden in a value that was written down, or may have been.
+pub(crate) fn may_hide(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(HIDDEN),
+        Value::Array(items) => items.iter().any(may_hide),
+        Value::Object(map) => {
+            is_secret(value) || map.iter().any(|(key, item)| key.contains(HIDDEN) || may_hide(item))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The value with `***` where the marker of a secret stands; nothing if there is none.
+pub(crate) fn without_markers(value: &Value) -> Option<Value> {
+    match value {
+        value if is_secret(value) => Some(HIDDEN.into()),
+        Value::Array(items) => {
+            let parts: Vec<_> = items.iter().map(without_markers).collect();
+            let or_as_it_is = |(part, item): (Option<Value>, &Value)| part.unwrap_or(item.clone());
+            let some = parts.iter().any(Option::is_some);
+            some.then(|| parts.into_iter().zip(items).map(or_as_it_is).collect())
+        }
+        Value::Object(map) => {
+            let mut map = map.clone();
+            let mut some = false;
+            for item in map.values_mut() {
+                if let Some(part) = without_markers(item) {
+                    (*item, some) = (part, true);
+                }
+            }
+            some.then_some(Value::Object(map))
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
 /// What stands in a journal in place of a secret.
 pub fn secret_marker() -> Value {
     json!({ "$secret": true })
@@ -72,13 +108,19 @@ impl Text {
 pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
+    /// Inputs that hold a secret and are no texts, as they are.
+    data: IndexMap<String, Value>,
     /// Inputs that a secret is only a part of: all of them is hidden.
     mixed: IndexSet<String>,
+    /// The values of such inputs, here and in the runs around.
+    parts: Vec<String>,
     replaced: Vec<String>,
     /// What only the names of variables say is secret.
     named: Vec<String>,
     /// Results that held a secret, as they were.
     revealed: IndexMap<String, Value>,
+    /// What the run gave as a whole, where a secret was in it.
+    outputs: IndexMap<String, Value>,
     /// Every form of all of them, the longest first.
     forms: Vec<String>,
 }
@@ -95,6 +137,22 @@ impl Secrets {
     /// The secret input of this name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.inputs.get(name).map(String::as_str)
+    }
+
+    /// The input of this name, if a secret is in it.
+    pub(crate) fn input(&self, name: &str) -> Option<Value> {
+        let text = || self.get(name).map(Value::from);
+        self.data.get(name).cloned().or_else(text)
+    }
+
+    /// Whether an input is known that the journal does not have.
+    pub fn knows_input(&self, name: &str) -> bool {
+        self.inputs.contains_key(name) || self.data.contains_key(name)
+    }
+
+    /// Whether a secret is only a part of this value, which is hidden as a whole.
+    pub(crate) fn is_part(&self, value: &str) -> bool {
+        self.parts.iter().any(|part| part == value)
     }
 
     /// Keeps a secret answer under the name of its step's result.
@@ -121,17 +179,64 @@ impl Secrets {
         self.revealed.get(name)
     }
 
+    /// Forgets a result that held a secret: what takes its place is not known.
+    pub(crate) fn lose(&mut self, name: &str) {
+        self.revealed.shift_remove(name);
+    }
+
+    /// Keeps what the run gives as a whole as it is.
+    pub(crate) fn reveal_output(&mut self, name: &str, value: Value) {
+        self.outputs.insert(name.to_owned(), value);
+    }
+
+    /// What the run gave as a whole, as it was.
+    pub(crate) fn output(&self, name: &str) -> Option<&Value> {
+        self.outputs.get(name)
+    }
+
+    /// Those that a run inside this one has: its results are its own.
+    pub(crate) fn for_inside(&self) -> Self {
+        Self { revealed: IndexMap::new(), outputs: IndexMap::new(), ..self.clone() }
+    }
+
     /// Masks the secrets of another run too.
     pub fn mask_also(&mut self, other: &Self) {
         let theirs = other.inputs.values().chain(other.answers.values()).chain(&other.replaced);
         for value in theirs {
-            self.learn(value);
-            self.replaced.push(value.clone());
+            if !self.others().any(|known| known == value) {
+                self.learn(value);
+                self.replaced.push(value.clone());
+            }
         }
         for value in &other.named {
-            self.learn(value);
-            self.named.push(value.clone());
+            if !self.named.contains(value) {
+                self.learn(value);
+                self.named.push(value.clone());
+            }
         }
+        for value in &other.parts {
+            if !self.parts.contains(value) {
+                self.parts.push(value.clone());
+            }
+        }
+    }
+
+    /// All but those that only the names of variables say are secret.
+    fn others(&self) -> impl Iterator<Item = &String> {
+        self.inputs.values().chain(self.answers.values()).chain(&self.replaced)
+    }
+
+    /// The secrets without the values that a secret is only a part of; nothing if there are no
+    /// such values.
+    pub(crate) fn without_parts(&self) -> Option<Self> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let mut others = Self { forms: Vec::new(), ..self.clone() };
+        for value in self.others().chain(&self.named).filter(|value| !self.is_part(value)) {
+            others.learn(value);
+        }
+        Some(others)
     }
 
     /// Masks from now on what a variable of the environment holds whose name says that it is a
@@ -155,7 +260,7 @@ impl Secrets {
             return None;
         }
         let mut others = Self { named: Vec::new(), forms: Vec::new(), ..self.clone() };
-        for value in self.inputs.values().chain(self.answers.values()).chain(&self.replaced) {
+        for value in self.others() {
             others.learn(value);
         }
         Some(others)
@@ -167,26 +272,38 @@ impl Secrets {
         is_named_secret(name, value) && !self.forms.iter().any(|known| known == value.trim())
     }
 
-    /// Takes inputs as they may be written down. One that holds a secret, such
-    /// as an address with a token in it, becomes a secret itself.
+    /// Takes inputs as they may be written down. A text that holds a secret, such as an address
+    /// with a token in it, becomes a secret itself; other data is kept here as it is.
     pub fn hide(&mut self, inputs: IndexMap<String, Value>) -> IndexMap<String, Value> {
         let mut hidden = IndexMap::new();
         for (name, value) in inputs {
             let masked = self.mask_value(&value);
-            let value = match (self.get(&name), value) {
-                (Some(_), _) => secret_marker(),
-                (None, Value::String(text)) if masked != text => {
-                    if masked != HIDDEN {
-                        self.mixed.insert(name.clone());
-                    }
-                    self.insert(name.clone(), text);
+            let value = match value {
+                _ if self.knows_input(&name) => secret_marker(),
+                value if masked == value => value,
+                value => {
+                    self.keep_input(&name, value);
                     secret_marker()
                 }
-                (None, _) => masked,
             };
             hidden.insert(name, value);
         }
         hidden
+    }
+
+    /// Keeps an input that holds a secret: all of a text is hidden, and of other data what is
+    /// secret in it.
+    pub fn keep_input(&mut self, name: &str, value: Value) {
+        match value {
+            Value::String(text) => {
+                if self.mask(&text) != HIDDEN {
+                    self.mixed.insert(name.to_owned());
+                    self.parts.push(text.clone());
+                }
+                self.insert(name, text);
+            }
+            value => drop(self.data.insert(name.to_owned(), value)),
+        }
     }
 
     /// The inputs that a secret is only a part of: what else they say is hidden with it.
@@ -202,7 +319,8 @@ impl Secrets {
             values.iter().map(|(name, value)| (name.clone(), other(value))).collect()
         };
         let (inputs, answers) = (others(&self.inputs), others(&self.answers));
-        Self { inputs, answers, ..Self::default() }
+        let data = self.data.iter().map(|(name, value)| (name.clone(), self.mask_value(value)));
+        Self { inputs, answers, data: data.collect(), ..Self::default() }
     }
 
     fn learn(&mut self, value: &str) {

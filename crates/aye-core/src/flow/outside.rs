@@ -49,6 +49,13 @@ impl OutsideReads {
         self.look(template, Kind::Template);
     }
 
+    /// Adds what something else reads.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.steps.extend(other.steps);
+        self.unknown.extend(other.unknown);
+    }
+
     /// Whether this name of the outside is read, or may be.
     pub(crate) fn may_read(&self, name: &str) -> bool {
         let any = name.starts_with("env.") && self.unknown.contains("env");

@@ -11,7 +11,7 @@ use crate::facts::{Fact, FactKind, Inspected, Inspection, Look, Subject};
 use crate::flow::{self, OutsideReads};
 use crate::journal::StepRecord;
 use crate::question::Question;
-use crate::secrets::{HIDDEN, Secrets, Text, names_secret};
+use crate::secrets::{HIDDEN, Secrets, Text, is_secret, names_secret};
 use crate::skill::{Action, Step, is_production};
 use crate::text::{Names, Outside, Scope, TextError, World};
 use crate::value::as_text;
@@ -120,11 +120,35 @@ impl Machine {
         }
         let render = |scope: &Scope, secrets: &Secrets| self.deciding(step, scope, secrets);
         let (facts, subject) = self.render_masked(scope, render)?;
+        let uncertain = self.hides_parts(step, scope, &facts)?.into_iter();
+        let facts = facts.into_iter().chain(uncertain);
         let label = |fact: Fact| Fact { step: own(of.0), answer: own(of.1), ..fact };
-        coverage.facts.extend(facts.into_iter().map(label));
+        coverage.facts.extend(facts.map(label));
         let look = |subject| Look { step: own(of.0), answer: own(of.1), subject };
         coverage.looks.extend(subject.map(look));
         Ok(())
+    }
+
+    /// A note that something is hidden in these facts beside a secret that is a part of it, where
+    /// that is so: on its way here it may have got any name.
+    fn hides_parts(
+        &self,
+        step: &Step,
+        scope: &Scope,
+        facts: &[Fact],
+    ) -> Result<Option<Fact>, TextError> {
+        let noted = |fact: &Fact| fact.kind == FactKind::Uncertain;
+        let Some(others) = self.secrets.without_parts() else { return Ok(None) };
+        if facts.iter().any(noted) {
+            return Ok(None);
+        }
+        let mut showing = self.clone();
+        showing.secrets = Arc::new(others);
+        let render = |scope: &Scope, secrets: &Secrets| showing.deciding(step, scope, secrets);
+        let (shown, _) = showing.render_masked(scope, render)?;
+        let note = "a value that a secret is only a part of, so the answer is not remembered";
+        let note = || Fact::new(FactKind::Uncertain, None, note);
+        Ok((shown != facts).then(note))
     }
 
     /// The facts that the core knows, and what there is to look at.
@@ -276,13 +300,20 @@ impl Machine {
     /// do with them is not known before they run.
     pub(super) fn values_read(&self, step: &Step, scope: &Scope, secrets: &Secrets) -> Vec<Fact> {
         let inputs = scope.inputs.iter().filter(|_| flow::reads(step, "inputs"));
-        let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), value));
+        let known = |name: &String, value: &Value| match is_secret(value) {
+            true => self.secrets.input(name).unwrap_or_else(|| HIDDEN.into()),
+            false => value.clone(),
+        };
+        let inputs = inputs.map(|(name, value)| (format!("inputs.{name}"), known(name, value)));
         let outputs = scope.outputs.iter().filter(|(name, _)| flow::reads(step, name));
-        let outputs = outputs.map(|(name, value)| (name.clone(), value));
+        let outputs = outputs.map(|(name, value)| (name.clone(), value.clone()));
         let locals = scope.locals.iter().filter(|(name, _)| flow::reads(step, name));
-        let locals = locals.map(|(name, value)| (name.clone(), value));
-        let fact = |(name, value): (String, &Value)| {
-            let value = secrets.mask_value(value);
+        let locals = locals.map(|(name, value)| (name.clone(), value.clone()));
+        let fact = |(name, value): (String, Value)| {
+            let value = match is_secret(&value) {
+                true => HIDDEN.into(),
+                false => secrets.mask_value(&value),
+            };
             Fact::new(FactKind::Value, Some(&name), &as_text(&value))
         };
         let mut facts: Vec<Fact> = inputs.chain(outputs).chain(locals).map(fact).collect();
@@ -292,7 +323,7 @@ impl Machine {
             if let Some(mut value) = record.map(StepRecord::to_value) {
                 // It takes longer or less long each time, and decides nothing.
                 value.as_object_mut().map(|known| known.remove("duration_ms"));
-                facts.push(fact((format!("steps.{name}"), &value)));
+                facts.push(fact((format!("steps.{name}"), value)));
             }
         }
         // Runs inside, and programs, see the outside as it is, whatever was shown.
@@ -359,7 +390,13 @@ impl Machine {
                             note(fact.value);
                         }
                         FactKind::Environment => uncertain |= may_be_production(&facts, &fact),
-                        FactKind::SecretInput => hide_input(&mut facts, &fact),
+                        FactKind::SecretInput => {
+                            if let Some(why) = hides_more(&mut facts, &fact) {
+                                uncertain = true;
+                                note(why);
+                            }
+                            hide_input(&mut facts, &fact);
+                        }
                         FactKind::Destructive => destructive = true,
                         FactKind::Begun => begun.push(fact),
                         _ => facts.push(fact),
@@ -397,13 +434,17 @@ impl Machine {
         (message, asks): (&str, &Step),
     ) -> Outside {
         let hidden = self.hidden_reads(facts, asks);
-        let is_shown = |value: &Value| {
+        // What is shown may happen to hold the same text.
+        let shown = self.shown_reads(facts, asks);
+        let is_shown = |name: &str, value: &Value| {
             let text = as_text(value);
-            message.contains(&text) || facts.iter().any(|fact| fact.value.contains(&text))
+            let stands = message.contains(&text);
+            let stands = stands || facts.iter().any(|fact| fact.value.contains(&text));
+            shown.names.contains(name) && stands
         };
         let secret = |name: &str, value: &Value| {
             secret_value((&name.to_owned(), value)).is_some()
-                || name.starts_with("env.") && hidden.may_read(name) && !is_shown(value)
+                || name.starts_with("env.") && hidden.may_read(name) && !is_shown(name, value)
                 || self.secrets.mask_value(value) != *value
         };
         outside.into_iter().filter(|(name, value)| !secret(name, value)).collect()
@@ -451,13 +492,28 @@ fn missing_skill(seen: &Inspected) -> Option<String> {
 
 /// An input that the skill itself calls a secret is not written down.
 pub(super) fn hide_input(facts: &mut [Fact], secret: &Fact) {
+    if let Some(fact) = input_of(facts, secret) {
+        HIDDEN.clone_into(&mut fact.value);
+        fact.digest = None;
+    }
+}
+
+/// Says so if such an input is not made of known secrets alone: anything else decides what the
+/// skill does.
+fn hides_more(facts: &mut [Fact], secret: &Fact) -> Option<String> {
+    let fact = input_of(facts, secret)?;
+    let known = fact.value.replace(HIDDEN, "").trim().is_empty();
+    let name = fact.name.as_deref().unwrap_or_default();
+    let why = "the skill calls it a secret, so the answer is not remembered";
+    (!known).then(|| format!("the value of the input `{name}`: {why}"))
+}
+
+/// The fact about this input.
+fn input_of<'a>(facts: &'a mut [Fact], secret: &Fact) -> Option<&'a mut Fact> {
     let about = |fact: &&mut Fact| {
         fact.kind == FactKind::Input
             && (&fact.step, &fact.answer, &fact.name)
                 == (&secret.step, &secret.answer, &secret.name)
     };
-    if let Some(fact) = facts.iter_mut().find(about) {
-        HIDDEN.clone_into(&mut fact.value);
-        fact.digest = None;
-    }
+    facts.iter_mut().find(about)
 }

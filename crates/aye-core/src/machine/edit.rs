@@ -113,10 +113,10 @@ impl Machine {
 
     /// Whether this process does not know what the run must not show.
     fn lost_secrets(&self) -> bool {
-        let inputs = self.state.started.inputs.iter();
-        let lost =
-            |(name, value): (&String, &Value)| is_secret(value) && self.secrets.get(name).is_none();
-        inputs.chain(&*self.state.outputs).any(lost)
+        let mut inputs = self.state.started.inputs.iter();
+        let mut answers = self.state.outputs.iter();
+        inputs.any(|(name, value)| is_secret(value) && !self.secrets.knows_input(name))
+            || answers.any(|(name, value)| is_secret(value) && self.secrets.answer(name).is_none())
             || self.state.hidden.iter().any(|name| self.secrets.revealed(name).is_none())
     }
 

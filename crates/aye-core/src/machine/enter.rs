@@ -118,8 +118,8 @@ impl Machine {
                 let said = text::render(text, &self.scope_of(name, world));
                 match said {
                     Ok(said) => {
-                        let value = self.secrets.mask_value(&said);
-                        self.complete(self.done_at_once(name, value), world, events);
+                        let done = self.done_with(name, said);
+                        self.complete(done, world, events);
                     }
                     Err(error) => {
                         self.cannot_start(name.to_owned(), "return", &error, world, events);
@@ -193,6 +193,17 @@ impl Machine {
             Ok(secrets.mask(said.as_deref().unwrap_or(prose).trim()))
         });
         said.ok()
+    }
+
+    /// The same with a result that may hold a secret.
+    pub(super) fn done_with(&mut self, name: &str, value: Value) -> StepCompleted {
+        let masked = self.secrets.mask_value(&value);
+        let mut done = self.done_at_once(name, masked);
+        done.hidden = done.value != value;
+        if done.hidden {
+            Arc::make_mut(&mut self.secrets).reveal(done.output.clone(), value);
+        }
+        done
     }
 
     /// The end of a step that has nothing to do or does it here.

@@ -12,6 +12,7 @@ use crate::event::{
 use crate::flow::Target;
 use crate::input::{End, Finished};
 use crate::journal::Phase;
+use crate::secrets::without_markers;
 use crate::skill::format_duration;
 use crate::text::World;
 
@@ -76,14 +77,25 @@ impl Machine {
             (End::Exited { value, parsed }, _) => {
                 if process.as_ref().is_none_or(|process| process.exit_code == Some(0)) {
                     let output = self.output_name(&step);
-                    let given = (value, parsed);
+                    // What a run inside has given, and no process knows any more.
+                    let lost = without_markers(&value).filter(|_| nested);
+                    let is_lost = lost.is_some();
+                    let given = (lost.unwrap_or(value), parsed);
                     let shown = (!self.secrets.is_empty()).then(|| {
                         let (value, parsed) = &given;
                         let parsed = parsed.as_ref().map(|p| self.secrets.mask_value(p));
                         (self.secrets.mask_value(value), parsed)
                     });
                     let (hidden, (value, parsed)) = match shown.filter(|shown| *shown != given) {
+                        None if is_lost => {
+                            Arc::make_mut(&mut self.secrets).lose(&output);
+                            (true, given)
+                        }
                         None => (false, given),
+                        Some(shown) if is_lost => {
+                            Arc::make_mut(&mut self.secrets).lose(&output);
+                            (true, shown)
+                        }
                         Some(shown) => {
                             // Later steps get what it is; nobody else does.
                             let (value, parsed) = given;

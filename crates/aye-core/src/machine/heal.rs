@@ -187,8 +187,8 @@ impl Machine {
         self.emit(completed, world, events);
         if let (true, Some(fix)) = (healed, &fix) {
             if fix.replaces {
-                let value = self.secrets.mask_value(&result);
-                self.complete(self.done_at_once(&step, value), world, events);
+                let done = self.done_with(&step, result);
+                self.complete(done, world, events);
             } else {
                 self.retry_fixed(step, fix, world, events);
             }

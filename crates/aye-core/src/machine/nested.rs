@@ -12,7 +12,7 @@ use crate::nested::{
     Child, ChildBody, ChildRetry, ChildRun, Item, MOST_ITEMS, Nested, Parent, ParentScope,
 };
 use crate::question::{Lead, Purpose, SILENCE};
-use crate::secrets::{Text, is_secret, secret_marker};
+use crate::secrets::{Text, is_secret, may_hide, secret_marker};
 use crate::skill::{Action, Ask, ChoiceAction, EndStatus, ForEach, Step, Template};
 use crate::text::{self, Scope, TextError, World};
 
@@ -144,7 +144,7 @@ impl Machine {
                 inputs: Arc::clone(&scope.inputs),
                 outputs: Arc::clone(&scope.outputs),
                 steps: Arc::clone(&scope.steps),
-                secrets: self.secrets().clone(),
+                secrets: self.secrets().for_inside(),
                 locals: Arc::new(locals),
                 ending: self.ending(),
                 agreed_repair,
@@ -155,7 +155,7 @@ impl Machine {
             (ChildBody::Item { value }, Action::ForEach(each)) => {
                 let item = child.parent.item.as_ref().ok_or_else(lost)?;
                 let value = match is_secret(value) {
-                    true => self.secret_item(each, item, &scope),
+                    true => self.secret_item(each, item, &scope)?,
                     false => value.clone(),
                 };
                 let mut locals = IndexMap::clone(&scope.locals);
@@ -180,7 +180,7 @@ impl Machine {
             (ChildBody::Form, _) => {
                 let form = child.parent.form.as_ref().ok_or_else(lost)?;
                 let outer = ParentScope {
-                    secrets: self.secrets().clone(),
+                    secrets: self.secrets().for_inside(),
                     locals: Arc::new(form.locals()),
                     ..ParentScope::default()
                 };
@@ -204,13 +204,22 @@ impl Machine {
         }
     }
 
-    /// An item that must not be written down, from the list as it is now; as it
-    /// was written down if the list has changed.
-    fn secret_item(&self, each: &ForEach, item: &Item, scope: &Scope) -> Value {
+    /// An item that must not be written down, from the list as it is now. What was written down
+    /// has `***` in it: nothing runs with that.
+    fn secret_item(&self, each: &ForEach, item: &Item, scope: &Scope) -> Result<Value, TextError> {
         let index = usize::try_from(item.index).unwrap_or(usize::MAX);
-        let now = self.items(each, scope).unwrap_or_default();
+        let now = self.items(each, scope)?;
         let same = now.get(index).filter(|now| self.secrets.mask_value(now) == item.value);
-        same.unwrap_or(&item.value).clone()
+        let lost = || TextError {
+            hint: Some(
+                "the list is another one now: `aye retry` goes through it from the start".into(),
+            ),
+            ..TextError::new(format!(
+                "a secret is a part of item {}, and it is not known",
+                index + 1
+            ))
+        };
+        same.cloned().ok_or_else(lost)
     }
 
     pub(super) fn sub_skill(
@@ -251,14 +260,14 @@ impl Machine {
         let labels = record.map(|record| record.labels.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
-        let now = match self.secrets.is_empty() {
-            true => Vec::new(),
-            false => self.items(each, scope).unwrap_or_default(),
+        let now = match written.iter().any(may_hide) {
+            false => Vec::new(),
+            true => self.items(each, scope).unwrap_or_default(),
         };
         let same = now.len() == written.len()
             && now.iter().zip(written).all(|(now, then)| self.secrets.mask_value(now) == *then);
         let child = |(index, masked): (usize, &Value)| {
-            let hidden = same && now[index] != *masked;
+            let hidden = may_hide(masked) && !(same && now[index] == *masked);
             let value = if hidden { secret_marker() } else { masked.clone() };
             let label = labels.get(index).filter(|label| !label.is_empty()).cloned();
             let index = u32::try_from(index).unwrap_or(u32::MAX);

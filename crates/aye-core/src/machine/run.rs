@@ -20,7 +20,7 @@ use crate::nested::{Parent, ParentScope};
 use crate::skill::{AskLimits, HealRule, stricter};
 use crate::text::{Frozen, Names, Outside, Scope, Verbatim, World};
 
-use crate::secrets::{Secrets, secret_marker};
+use crate::secrets::{Secrets, may_hide, secret_marker};
 
 /// What a configuration can set.
 #[derive(Debug, Clone, PartialEq)]
@@ -250,7 +250,8 @@ impl Machine {
 
     /// A run as its journal says it stands. [`crate::input::Input::Attach`]
     /// makes it continue under a new epoch; [`Self::under`] continues speaking to it
-    /// under one that was taken before.
+    /// under one that was taken before. [`Self::relearned`] masks again what only the names of
+    /// variables hide.
     pub fn restore(
         flow: Arc<Flow>,
         limits: Limits,
@@ -330,13 +331,29 @@ impl Machine {
         }
     }
 
-    /// What the run that holds this one gets as its result.
+    /// Masks the secrets of a run inside this one, or around it, too.
+    pub fn mask_also(&mut self, theirs: &Secrets) {
+        Arc::make_mut(&mut self.secrets).mask_also(theirs);
+    }
+
+    /// What the run gives under a name, as it is; a marker where a secret in it is not known
+    /// to this process.
+    fn given_as(&self, name: &str, written: &Value) -> Value {
+        match self.secrets.output(name) {
+            Some(value) => value.clone(),
+            None if may_hide(written) => secret_marker(),
+            None => written.clone(),
+        }
+    }
+
+    /// What the run that holds this one gets as its result, secrets included.
     pub fn result(&self) -> Value {
+        let written = &self.state.results;
         match &self.outer {
-            None => self.state.results.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            None => written.iter().map(|(k, v)| (k.clone(), self.given_as(k, v))).collect(),
             // A `return` says it itself.
-            Some(_) if self.state.results.contains_key("result") => {
-                self.state.results["result"].clone()
+            Some(_) if written.contains_key("result") => {
+                self.given_as("result", &written["result"])
             }
             Some(_) => {
                 let last = self.flow.nodes.iter().rev().find(|node| {
@@ -344,7 +361,7 @@ impl Machine {
                         && self.state.steps.contains_key(&node.step.name.value)
                 });
                 let name = last.map(|node| self.output_name(&node.step.name));
-                name.and_then(|name| self.state.outputs.get(&name).cloned()).unwrap_or_default()
+                name.and_then(|name| self.results().get(&name).cloned()).unwrap_or_default()
             }
         }
     }
@@ -446,7 +463,7 @@ impl Machine {
         }
     }
 
-    fn scope_in(&self, world: World) -> Scope {
+    pub(super) fn scope_in(&self, world: World) -> Scope {
         Scope {
             world,
             inputs: Arc::clone(&self.inputs),
@@ -483,7 +500,7 @@ impl Machine {
 
     /// The results so far as they are. One that held a secret and was lost
     /// with the process that knew it stands there as a secret.
-    fn results(&self) -> Arc<IndexMap<String, Value>> {
+    pub(super) fn results(&self) -> Arc<IndexMap<String, Value>> {
         if self.state.hidden.is_empty() {
             return Arc::clone(&self.state.outputs);
         }

@@ -1,5 +1,7 @@
 //! Which way a run takes when a step has ended, and how the run ends.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -7,6 +9,7 @@ use crate::error_code::ErrorCode;
 use crate::event::{CancelReason, Event, EventKind, FailReason, Range, RunEnd, WindDownReason};
 use crate::flow::Route;
 use crate::journal::{Phase, Settled, StepOutcome, Transition};
+use crate::secrets::may_hide;
 use crate::skill::{Action, EndStatus, OnError, Step};
 use crate::text::{self, World};
 
@@ -210,15 +213,14 @@ impl Machine {
             return self.wound_down("", world, events);
         }
         let mut outputs = IndexMap::new();
-        if let Some(text) = self.returned() {
-            outputs.insert("result".to_owned(), text);
+        let mut given = Vec::new();
+        if let Some(value) = self.returned() {
+            given.push(("result".to_owned(), value));
         } else if !self.is_alone() {
             let scope = self.scope(world);
             for output in &self.flow.skill.outputs {
                 match text::render_value(&output.value, &scope) {
-                    Ok(value) => {
-                        outputs.insert(output.name.value.clone(), self.secrets.mask_value(&value));
-                    }
+                    Ok(value) => given.push((output.name.value.clone(), value)),
                     Err(error) => {
                         let place = self.at(output.span);
                         let message = format!("output `{}`: {error}{place}", output.name.value);
@@ -228,6 +230,14 @@ impl Machine {
                 }
             }
         }
+        for (name, value) in given {
+            let masked = self.secrets.mask_value(&value);
+            // The step around this run gets what it is; nobody else does.
+            if masked != value || may_hide(&value) {
+                Arc::make_mut(&mut self.secrets).reveal_output(&name, value);
+            }
+            outputs.insert(name, masked);
+        }
         self.end_run(RunEnd::Completed { state, outputs }, world, events);
     }
 
@@ -235,7 +245,7 @@ impl Machine {
     fn returned(&self) -> Option<Value> {
         let (_, node) = self.node(self.state.current.as_ref()?)?;
         let Action::Return { .. } = node.step.action else { return None };
-        self.state.outputs.get(&self.output_name(&node.step.name)).cloned()
+        self.results().get(&self.output_name(&node.step.name)).cloned()
     }
 
     /// The end of a run that was stopped, after its clean-up.

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::facts::{Change, Fact, FactKind};
-use crate::flow::{self, OutsideReads};
+use crate::flow::{self, Flow, OutsideReads};
 use crate::journal::{Approved, StepRecord};
 use crate::secrets::{HIDDEN, Secrets, is_secret, names_secret};
 use crate::skill::{Action, Step};
@@ -31,6 +32,71 @@ impl Machine {
                 self.learn_variable(name, is_secret, &value);
             }
         }
+    }
+
+    /// The run with what its steps put into variables with the names of secrets masked again:
+    /// a process that takes it up has only the journal, which does not have them. A step that
+    /// was asked about saw the outside as it was then; what is different now is masked too.
+    #[must_use]
+    pub fn relearned(mut self, world: &World) -> Self {
+        let mut found = Vec::new();
+        for (step, record) in self.started_steps() {
+            let outsides = [Some(&record.outside), record.approved.as_ref().map(|it| &it.outside)];
+            for outside in std::iter::once(None).chain(outsides.into_iter().flatten().map(Some)) {
+                let scope = self.scope_in(frozen(world.now, outside, world));
+                found.extend(self.named_values(step, record, &scope));
+            }
+        }
+        for (name, is_secret, value) in found {
+            self.learn_variable(&name, is_secret, &value);
+        }
+        self
+    }
+
+    /// The steps that have started, with the repairs of those that were repaired.
+    fn started_steps(&self) -> Vec<(&Step, &StepRecord)> {
+        let started = self.flow.nodes.iter().filter_map(|node| {
+            let record = self.state.steps.get(&node.step.name.value)?;
+            (record.execution > 0).then_some((&node.step, record))
+        });
+        let started: Vec<_> = started.collect();
+        let repaired = started.iter().filter(|(_, record)| record.heals > 0).copied();
+        let repairs =
+            repaired.flat_map(|(_, record)| self.rules().map(move |rule| (&rule.repair, record)));
+        started.iter().copied().chain(repairs).collect()
+    }
+
+    /// What a step, and the steps inside it, put into variables with the names of secrets.
+    fn named_values(
+        &self,
+        step: &Step,
+        record: &StepRecord,
+        scope: &Scope,
+    ) -> Vec<(String, bool, String)> {
+        let mut found = Vec::new();
+        for (name, template) in step.env.iter().filter(|(name, _)| names_secret(name)) {
+            // What does not render any more was the result of something that is lost.
+            if let Some(template) = template
+                && let Ok(value) = text::text(template, scope)
+            {
+                found.push((name.clone(), self.is_made_of_secrets(template, scope), value));
+            }
+        }
+        let Action::ForEach(each) = &step.action else { return found };
+        if !each.body.iter().any(sets_secret) {
+            return found;
+        }
+        let items = self.items(each, scope).unwrap_or_else(|_| record.items.clone());
+        for (index, item) in items.into_iter().enumerate() {
+            let mut locals = IndexMap::clone(&scope.locals);
+            locals.insert(each.name.clone(), item);
+            locals.insert("index".to_owned(), index.into());
+            let inside = Scope { locals: Arc::new(locals), ..scope.clone() };
+            for step in each.body.iter().flat_map(|step| std::iter::once(step).chain(&step.then)) {
+                found.extend(self.named_values(step, record, &inside));
+            }
+        }
+        found
     }
 
     /// The run as questions show it. What only the name of a variable hides is shown wherever
@@ -101,7 +167,10 @@ impl Machine {
         let mut parts = expression.split('|').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let known = match name.split_once('.') {
-            Some(("inputs", input)) => self.secrets.get(input).is_some(),
+            // Of some a secret is only a part.
+            Some(("inputs", input)) => {
+                self.secrets.get(input).is_some_and(|value| !self.secrets.is_part(value))
+            }
             Some(("env", variable)) => is_word(variable) && names_secret(variable),
             Some(_) => false,
             // The result of another step, or an item, may have the same name.
@@ -132,6 +201,31 @@ impl Machine {
             value.into_iter().for_each(|value| {
                 flow::each_string(value, &mut |text| reads.add_template(text));
             });
+        }
+        reads
+    }
+
+    /// What is read of the outside for what a question shows: not for variables whose names hide
+    /// their values, and not for inputs that the called skill calls secrets.
+    pub(super) fn shown_reads(&self, facts: &[Fact], asks: &Step) -> OutsideReads {
+        let mut reads = OutsideReads::default();
+        let of = |fact: &Fact| fact.step.clone();
+        let about: std::collections::BTreeSet<Option<String>> =
+            facts.iter().map(of).chain([None]).collect();
+        for name in &about {
+            let step = name.as_deref().map_or(Some(asks), |name| Some(&self.node(name)?.1.step));
+            let Some(mut step) = step.cloned() else { continue };
+            step.env.retain(|name, _| !names_secret(name));
+            step.condition = None;
+            if let Action::Skill { inputs, .. } = &mut step.action {
+                let is_hidden = |input: &String| {
+                    let about = |fact: &&Fact| fact.kind == FactKind::Input && fact.step == *name;
+                    let mut facts = facts.iter().filter(about);
+                    facts.any(|fact| fact.name.as_ref() == Some(input) && fact.value == HIDDEN)
+                };
+                inputs.retain(|input, _| !is_hidden(input));
+            }
+            reads.extend(OutsideReads::of_step(&step));
         }
         reads
     }
@@ -170,6 +264,24 @@ impl Machine {
         values.for_each(|value| secrets.learn_env(value));
         Some(secrets)
     }
+}
+
+impl Flow {
+    /// Whether a run of it may learn to mask what the run around it does not know; what it calls
+    /// left out.
+    pub fn may_learn_secrets(&self) -> bool {
+        let asks = |step: &Step| matches!(&step.action, Action::Ask(ask) if ask.secret);
+        let repairs = self.skill.heal.iter().map(|rule| &rule.repair);
+        let mut steps = self.nodes.iter().map(|node| &node.step).chain(repairs);
+        self.skill.inputs.iter().any(|input| input.from.is_some())
+            || steps.any(|step| sets_secret(step) || asks(step))
+    }
+}
+
+/// Whether a step, or one inside it, puts something into a variable with the name of a secret.
+fn sets_secret(step: &Step) -> bool {
+    let inside = step.action.body().iter().chain(&step.then);
+    step.env.keys().any(|name| names_secret(name)) || inside.into_iter().any(sets_secret)
 }
 
 /// Which starts of earlier steps gave what a hidden value is made of: a later start may have

@@ -3,6 +3,9 @@
 //! Values are quoted and shortened in many places, most of which know no secrets. What is left
 //! of one there is no form of it any more; the mark beside it says where to look.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
 /// What stands where a text was cut.
 const CUT: &str = "…";
 /// The end of the line in front of an output whose beginning was dropped.
@@ -11,21 +14,20 @@ const DROPPED: &str = " bytes dropped]\n";
 /// Shorter parts say too little, and are found where no secret is.
 const SHORTEST: usize = 8;
 
-/// No message is longer; output that programs wrote is, and is not cut with a mark.
-const LONGEST_MESSAGE: usize = 256 * 1024;
-
 /// The text with the parts of secrets replaced that end or begin at a cut; `None` if there are
 /// none.
 pub(super) fn mask_beside_cuts(text: &str, forms: &[String]) -> Option<String> {
-    let is_cut = text.contains(CUT) || text.contains(DROPPED);
-    if !is_cut || text.len() > LONGEST_MESSAGE {
+    let before: Vec<usize> = text.match_indices(CUT).map(|(at, _)| at).collect();
+    let marks = text.match_indices(CUT).chain(text.match_indices(DROPPED));
+    let mut after: Vec<usize> = marks.map(|(at, mark)| at + mark.len()).collect();
+    if after.is_empty() {
         return None;
     }
-    let before = text.match_indices(CUT).map(|(at, _)| (at, longest_end(&text[..at], forms)));
-    let before = before.map(|(at, length)| at - length..at);
-    let marks = text.match_indices(CUT).chain(text.match_indices(DROPPED));
-    let after = marks.map(|(at, mark)| at + mark.len());
-    let after = after.map(|at| at..at + longest_beginning(&text[at..], forms));
+    after.sort_unstable();
+    let (ends, _) = parts_at(text, forms, &before, Side::End);
+    let (beginnings, _) = parts_at(text, forms, &after, Side::Beginning);
+    let before = before.iter().zip(ends).map(|(at, length)| at - length..*at);
+    let after = after.iter().zip(beginnings).map(|(at, length)| *at..at + length);
     let mut found: Vec<_> = before.chain(after).filter(|part| !part.is_empty()).collect();
     if found.is_empty() {
         return None;
@@ -43,30 +45,153 @@ pub(super) fn mask_beside_cuts(text: &str, forms: &[String]) -> Option<String> {
     Some(masked)
 }
 
-/// How many bytes at the end of a text are the beginning of a secret.
-fn longest_end(text: &str, forms: &[String]) -> usize {
-    let of = |form: &String| {
-        let form = form.as_bytes();
-        let most = text.len().min(form.len().saturating_sub(1));
-        let end = &text.as_bytes()[text.len() - most..];
-        let begins = form.get(..SHORTEST)?;
-        let mut places = end.windows(SHORTEST).enumerate().filter(|(_, part)| *part == begins);
-        let whole = |at: &usize| form.starts_with(&end[*at..]);
-        places.find_map(|(at, _)| Some(at).filter(whole)).map(|at| most - at)
-    };
-    forms.iter().filter_map(of).max().unwrap_or(0)
+/// Which part of a secret a cut has left.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    /// The text in front of the cut ends with the beginning of a secret.
+    End,
+    /// The text behind the cut begins with the end of a secret.
+    Beginning,
 }
 
-/// How many bytes at the beginning of a text are the end of a secret.
-fn longest_beginning(text: &str, forms: &[String]) -> usize {
-    let Some(begins) = text.as_bytes().get(..SHORTEST) else { return 0 };
-    let of = |form: &String| {
-        let form = form.as_bytes();
-        let mut places = form.windows(SHORTEST).enumerate().filter(|(_, part)| *part == begins);
-        let whole = |at: &usize| text.as_bytes().starts_with(&form[*at..]);
-        places.find_map(|(at, _)| Some(at).filter(whole)).map(|at| form.len() - at)
+/// Bytes as they are, or from their end: the end of a secret is the beginning of one that is
+/// read backwards.
+#[derive(Clone, Copy)]
+struct Bytes<'a>(&'a [u8], Side);
+
+impl Bytes<'_> {
+    fn len(self) -> usize {
+        self.0.len()
+    }
+
+    fn at(self, at: usize) -> u8 {
+        match self.1 {
+            Side::End => self.0[at],
+            Side::Beginning => self.0[self.0.len() - 1 - at],
+        }
+    }
+
+    /// The first bytes from here.
+    fn first(self, at: usize) -> Option<[u8; SHORTEST]> {
+        (at + SHORTEST <= self.len()).then(|| std::array::from_fn(|next| self.at(at + next)))
+    }
+}
+
+/// How many bytes at each of these places are a part of a secret, and how much work that was. A
+/// program decides how many cuts its output has: the work grows with the text and the secrets,
+/// and not with the product of them.
+fn parts_at(text: &str, forms: &[String], places: &[usize], side: Side) -> (Vec<usize>, usize) {
+    let text = Bytes(text.as_bytes(), side);
+    let forms = forms.iter().map(|form| Bytes(form.as_bytes(), side));
+    let turned = |place: usize| match side {
+        Side::End => place,
+        Side::Beginning => text.len() - place,
     };
-    forms.iter().filter_map(of).max().unwrap_or(0)
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by_key(|at| turned(places[*at]));
+    let longest = forms.clone().map(Bytes::len).max().unwrap_or(0);
+    // Where a part of a secret can begin.
+    let mut regions: Vec<Range<usize>> = Vec::new();
+    for at in &order {
+        let place = turned(places[*at]);
+        let from = place.saturating_sub(longest);
+        match regions.last_mut().filter(|last| last.end >= from) {
+            Some(last) => last.end = place,
+            None => regions.push(from..place),
+        }
+    }
+    let mut steps = 0;
+    let known: HashSet<_> = forms.clone().filter_map(|form| form.first(0)).collect();
+    let mut begun = HashSet::new();
+    for region in &regions {
+        for at in region.clone() {
+            steps += 1;
+            begun.extend(text.first(at).filter(|bytes| known.contains(bytes)));
+        }
+    }
+    let mut lengths = vec![0; places.len()];
+    if begun.is_empty() {
+        return (lengths, steps);
+    }
+    let mut beginnings = Beginnings::default();
+    for form in forms.filter(|form| form.first(0).is_some_and(|bytes| begun.contains(&bytes))) {
+        steps += form.len();
+        beginnings.add(form);
+    }
+    beginnings.link();
+    let mut due = order.into_iter().peekable();
+    for region in regions {
+        let mut state = 0;
+        for at in region.start..=region.end {
+            while let Some(place) = due.next_if(|place| turned(places[*place]) == at) {
+                let length = beginnings.states[state].depth;
+                lengths[place] = if length >= SHORTEST { length } else { 0 };
+            }
+            if at < region.end {
+                (state, steps) = beginnings.step(state, text.at(at), steps);
+            }
+        }
+    }
+    (lengths, steps)
+}
+
+/// Every beginning of some texts as the states of a machine: reading a text it is always in that
+/// of the longest beginning which ends there (Aho and Corasick).
+struct Beginnings {
+    states: Vec<Beginning>,
+    next: HashMap<(usize, u8), usize>,
+}
+
+/// A beginning of a text.
+struct Beginning {
+    depth: usize,
+    /// The longest one that it ends with.
+    inner: usize,
+    /// The one that is a letter shorter, and the letter.
+    from: (usize, u8),
+}
+
+impl Default for Beginnings {
+    fn default() -> Self {
+        let states = vec![Beginning { depth: 0, inner: 0, from: (0, 0) }];
+        Self { states, next: HashMap::new() }
+    }
+}
+
+impl Beginnings {
+    fn add(&mut self, text: Bytes<'_>) {
+        let mut state = 0;
+        for at in 0..text.len() {
+            let (from, new) = ((state, text.at(at)), self.states.len());
+            state = *self.next.entry(from).or_insert(new);
+            if state == new {
+                self.states.push(Beginning { depth: at + 1, inner: 0, from });
+            }
+        }
+    }
+
+    /// Finds for each beginning the longest one that it ends with, the short ones first.
+    fn link(&mut self) {
+        let mut order: Vec<usize> = (1..self.states.len()).collect();
+        order.sort_by_key(|state| self.states[*state].depth);
+        order.retain(|state| self.states[*state].depth > 1);
+        for state in order {
+            let (before, letter) = self.states[state].from;
+            self.states[state].inner = self.step(self.states[before].inner, letter, 0).0;
+        }
+    }
+
+    /// The state after one more letter.
+    fn step(&self, mut state: usize, letter: u8, mut steps: usize) -> (usize, usize) {
+        loop {
+            steps += 1;
+            match self.next.get(&(state, letter)) {
+                Some(next) => return (*next, steps),
+                None if state == 0 => return (0, steps),
+                None => state = self.states[state].inner,
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +252,44 @@ mod tests {
                     tells_nothing(&parts, &known.mask(&text));
                     tells_nothing(&[&escaped, secret], &known.mask(&text));
                 }
+            }
+        }
+    }
+
+    /// Twice the text is twice the work, and so is twice the secret, however often it is cut: a
+    /// key of many lines and an output full of marks took minutes.
+    #[test]
+    fn the_work_grows_with_the_text_and_not_with_its_cuts() {
+        let work = |lines: usize, cuts: usize, letter: &str| {
+            let key: Vec<String> =
+                (0..lines).map(|at| letter.repeat(58) + &format!("{at:06}")).collect();
+            let known = secrets(&[&key.join("\n")]);
+            let text = format!("{} part…", &key[0][..20]).repeat(cuts);
+            let marks: Vec<usize> = text.match_indices('…').map(|(at, _)| at).collect();
+            let side = super::Side::End;
+            let (lengths, steps) = super::parts_at(&text, &known.forms, &marks, side);
+            assert_eq!(lengths.len(), cuts);
+            steps
+        };
+        for letter in ["k", "-----BEGIN KEY----- ab cd ef gh"] {
+            let small = work(6, 100, letter);
+            for (lines, cuts, most) in [(6, 400, 5), (24, 100, 5), (12, 200, 3)] {
+                let large = work(lines, cuts, letter);
+                assert!(large <= small * most, "{lines}, {cuts}: {large} to {small}");
+            }
+        }
+    }
+
+    /// All the cuts of a text, from both sides, as if each were the only one.
+    #[test]
+    fn each_of_many_cuts_is_found() {
+        let secret = "ababababab-abababcdabab";
+        let known = secrets(&[secret]);
+        for length in super::SHORTEST..secret.len() {
+            let (begin, end) = (&secret[..length], &secret[secret.len() - length..]);
+            for times in [1, 3] {
+                let text = format!("x {begin}…y …{end} z ").repeat(times);
+                assert_eq!(known.mask(&text), "x ***…y …*** z ".repeat(times), "{length}");
             }
         }
     }

@@ -140,6 +140,13 @@ pub fn resolve_inputs(
     if errors.is_empty() { Ok(inputs) } else { Err(errors) }
 }
 
+impl InputSpec {
+    /// Reads text from a command line or a prompt as a value of the input.
+    pub fn read(&self, text: &str) -> Result<Value, String> {
+        read_text(self.kind, text)
+    }
+}
+
 /// Reads text as a value of the type.
 fn read_text(kind: InputType, text: &str) -> Result<Value, String> {
     match kind {

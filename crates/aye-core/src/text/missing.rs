@@ -15,10 +15,7 @@ const MOST_KEYS: usize = 20;
 /// Says what is missing of the names that a template uses, dotted.
 pub(super) fn undefined(scope: &Scope, used: &[String]) -> TextError {
     if let Some(name) = scope.lost_secret(used) {
-        return with_hint(
-            format!("the secret `{name}` is not known"),
-            "secrets are not kept: give it again".to_owned(),
-        );
+        return with_hint(format!("the secret `{name}` is not known"), scope.lost_hint(name));
     }
     if let Some(name) = used.iter().filter(|name| !scope.knows(name)).min() {
         return name_missing(scope, name);

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::journal::StepRecord;
 use crate::secrets::{Secrets, is_secret};
+use crate::step_kind::StepKind;
 
 use super::isolated::TemplateKind;
 use super::render::TextError;
@@ -137,7 +138,11 @@ impl Scope {
         match name {
             "inputs" => {
                 let known = self.inputs.iter().filter_map(|(name, value)| {
-                    Some((name.clone(), plain(value, self.secrets.get(name))?))
+                    let value = match is_secret(value) {
+                        true => self.secrets.input(name)?,
+                        false => value.clone(),
+                    };
+                    Some((name.clone(), value))
                 });
                 Some(Value::Object(known.collect()))
             }
@@ -194,12 +199,29 @@ impl Scope {
         let lost = |name: &&String| match name.split_once('.') {
             Some(("inputs", rest)) => {
                 let input = rest.split('.').next().unwrap_or(rest);
-                self.inputs.get(input).is_some_and(is_secret) && self.secrets.get(input).is_none()
+                self.inputs.get(input).is_some_and(is_secret) && !self.secrets.knows_input(input)
             }
             Some((output, _)) => self.lost_answer(output),
             None => self.lost_answer(name),
         };
         dotted.iter().find(lost).map(String::as_str)
+    }
+
+    /// What to do about a secret that nobody gave again. A result that only holds one nobody can
+    /// give.
+    pub fn lost_hint(&self, name: &str) -> String {
+        let name = name.split('.').next().unwrap_or(name);
+        let gives = |(step, record): &(&String, &StepRecord)| {
+            let answers = matches!(record.kind, None | Some(StepKind::Input));
+            !answers && record.output.as_deref().unwrap_or(step) == name
+        };
+        match self.steps.iter().find(gives).filter(|_| name != "inputs") {
+            Some((step, _)) => format!(
+                "a secret is in the result of step `{step}`, and the process that knew it has \
+                 ended; a new run has it again: `aye run SKILL --from {step}`"
+            ),
+            None => "secrets are not kept: give it again".to_owned(),
+        }
     }
 
     fn lost_answer(&self, output: &str) -> bool {
@@ -288,14 +310,18 @@ impl Object for Inputs {
 
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
         let name = key.as_str()?;
-        Scope::reveal(self.values.get(name)?, self.secrets.get(name))
+        let value = self.values.get(name)?;
+        match is_secret(value) {
+            true => self.secrets.input(name).map(|value| Serde(&value).into()),
+            false => Some(Serde(value).into()),
+        }
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let known = self
             .values
             .iter()
-            .filter(|(name, value)| !is_secret(value) || self.secrets.get(name).is_some());
+            .filter(|(name, value)| !is_secret(value) || self.secrets.knows_input(name));
         Enumerator::Values(known.map(|(name, _)| name.as_str().into()).collect())
     }
 }

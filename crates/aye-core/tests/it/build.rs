@@ -13,7 +13,7 @@ use aye_core::journal::{Phase, RunStatus, State as RunState};
 use aye_core::machine::{Limits, Machine, Refusal, Start};
 use aye_core::nested::ParentScope;
 use aye_core::question::{Answer, Channel, Question};
-use aye_core::secrets::Text;
+use aye_core::secrets::{Secrets, Text};
 use aye_core::skill::{
     Action, Ask, AskKind, Body, Choice, ChoiceAction, EndStatus, HealRule, OnError, Skill, State,
     Step, StepTimeout, Template, Transitions,
@@ -419,6 +419,16 @@ impl Run {
         let restored = self.restored();
         let epoch = restored.state().epoch + 1;
         self.machine = restored.under(epoch);
+    }
+
+    /// The same, and the next process knows only these secrets.
+    pub(crate) fn crash_knowing(&mut self, secrets: Secrets) {
+        self.crash();
+        let epoch = self.machine.epoch().unwrap();
+        let (flow, limits) = (Arc::clone(&self.flow), self.limits.clone());
+        let outer = self.outer.clone();
+        let machine = Machine::restore(flow, limits, secrets, &self.stored, outer).unwrap();
+        self.machine = machine.under(epoch).relearned(&self.world);
     }
 
     pub(crate) fn attach(&mut self) {

@@ -8,7 +8,7 @@ use aye_core::event::EventKind;
 use aye_core::facts::FactKind;
 use aye_core::machine::Start;
 use aye_core::secrets::Secrets;
-use aye_core::skill::{Action, Ask, EndStatus, OnError, Step};
+use aye_core::skill::{Action, Ask, EndStatus, ForEach, OnError, Step};
 use serde_json::json;
 
 use crate::build::{
@@ -423,4 +423,127 @@ fn what_an_input_hides_beside_a_secret_is_not_remembered() {
                    remembered";
         assert_eq!(run.question().not_covered.iter().any(|one| one == why), !remembered);
     }
+}
+
+/// A process that takes a run up has only the journal, which does not have such values.
+#[test]
+fn what_names_of_variables_hide_is_masked_in_the_next_process_too() {
+    let ci = "tok-swordfish-99";
+    let with = |name: &str, value: &str| Step {
+        env: [("UP_TOKEN".to_owned(), Some(t(value)))].into(),
+        ..command(name)
+    };
+    let each = Action::ForEach(Box::new(ForEach {
+        items: json!(["one-", "two-"]),
+        name: "item".to_owned(),
+        body: vec![with("inside", "{{ item }}{{ env.CI }}")],
+        label: None,
+        parallel: 1,
+        fail_fast: Some(true),
+        span: Default::default(),
+    }));
+    let values = [
+        (with("a", "{{ env.CI }}"), ci.to_owned()),
+        (with("a", "{{ inputs.target }}"), "production".to_owned()),
+        (step("a", each), format!("two-{ci}")),
+    ];
+    for (first, value) in values {
+        let last = gated(program("b", "echo", &["{{ env.REMOTE }}"]), confirm("push?"));
+        let last = Step { description: Some("to {{ env.REMOTE }}".to_owned()), ..last };
+        let inputs = [("target".to_owned(), json!("production"))].into_iter().collect();
+        let remote = format!("https://{value}@host/");
+        let set = names(&[("CI", ci), ("REMOTE", &remote)]);
+        let mut run = Run::start_in(steps([first, last]), Start { inputs, ..start() }, set);
+        run.exit_with(0, json!(["done"]));
+        run.crash_knowing(Secrets::default());
+        assert_eq!(run.machine.secrets().mask(&remote), "https://***@host/");
+        run.attach();
+        run.answer("yes");
+        assert_eq!(run.tail(1), ["b start"], "nothing has changed");
+    }
+}
+
+/// What a question shows may happen to hold the same text as a password.
+#[test]
+fn a_hidden_variable_that_looks_like_something_shown_is_not_written_down() {
+    let env = [("DB_PASSWORD".to_owned(), Some(t("{{ env.DB_PASS }}")))].into();
+    let a = Step { env, ..program("a", "psql", &["-U", "postgres"]) };
+    for skill in [
+        steps([gated(a.clone(), confirm("deploy?"))]),
+        steps([asking("ok", confirm("postgres?")), a.clone()]),
+    ] {
+        let run = Run::start_in(skill, start(), names(&[("DB_PASS", "postgres")]));
+        assert!(run.question().outside.is_empty(), "{:?}", run.question().outside);
+    }
+}
+
+/// A value of which a secret is only a part is hidden as a whole, whatever name it gets.
+#[test]
+fn what_is_hidden_beside_a_secret_is_not_remembered_under_another_name() {
+    let gate = || Ask { remember: true, ..confirm("Deploy?") };
+    let made =
+        Action::Compute { code: t("result = inputs.url"), python: false, reads_files: false };
+    let each = |items: serde_json::Value| {
+        Action::ForEach(Box::new(ForEach {
+            items,
+            name: "item".to_owned(),
+            body: vec![program("inside", "deploy", &["{{ item }}"])],
+            label: None,
+            parallel: 1,
+            fail_fast: None,
+            span: Default::default(),
+        }))
+    };
+    let call = Action::Skill {
+        skill: t("kid.yaml"),
+        inputs: [("to".to_owned(), json!("{{ mk }}"))].into_iter().collect(),
+        span: Default::default(),
+    };
+    let last = [
+        program("a", "deploy", &["{{ mk }}"]),
+        Step { stdin: Some(t("{{ mk }}")), ..command("a") },
+        Step { env: [("API_KEY".to_owned(), Some(t("{{ mk }}")))].into(), ..command("a") },
+        step("a", each(json!(["{{ mk }}"]))),
+        step("a", call),
+    ];
+    for last in last {
+        for (url, remembered) in [("https://{}@stage.example/", false), ("{}", true)] {
+            // The value of a variable that its name hides is asked about in any case.
+            let remembered = remembered && last.env.is_empty();
+            let skill = steps([step("mk", made.clone()), gated(last.clone(), gate())]);
+            let url = url.replace("{}", "hunter2-swordfish");
+            let mut start = secret("hunter2-swordfish");
+            start.inputs.insert("url".to_owned(), json!(url));
+            let mut run = Run::start_as(skill, start);
+            run.exit_with(0, json!(url));
+            assert_eq!(run.question().remember, remembered, "{:?}", run.question());
+            assert!(!run.json().contains("stage.example"), "{}", run.json());
+        }
+    }
+}
+
+/// The same in a run that gets it as an input.
+#[test]
+fn what_is_hidden_beside_a_secret_is_known_in_the_runs_inside() {
+    let mut around = Secrets::default();
+    around.insert("token", "hunter2-swordfish");
+    around.keep_input("url", json!("https://hunter2-swordfish@stage.example/"));
+    let mut secrets = Secrets::default();
+    secrets.mask_also(&around);
+    let url = json!("https://hunter2-swordfish@stage.example/");
+    let inputs = [("to".to_owned(), url)].into_iter().collect();
+    let gate = Ask { remember: true, ..confirm("Deploy?") };
+    let skill = steps([gated(program("a", "deploy", &["{{ inputs.to }}"]), gate)]);
+    let run = Run::start_as(skill, Start { inputs, secrets, ..start() });
+    assert!(!run.question().remember, "{:?}", run.question());
+}
+
+#[test]
+fn a_fact_about_a_secret_input_shows_stars() {
+    let made = |code: &str| Action::Compute { code: t(code), python: false, reads_files: false };
+    let skill = steps([gated(step("a", made("result = len(inputs.token)")), confirm("go?"))]);
+    let run = Run::start_as(skill, secret("hunter2-swordfish"));
+    let facts = run.question().facts.clone().unwrap();
+    let token = facts.iter().find(|fact| fact.name.as_deref() == Some("inputs.token")).unwrap();
+    assert_eq!(token.value, "***");
 }

@@ -251,3 +251,106 @@ fn a_secret_that_was_not_given_again_is_named() {
     assert_eq!(record.hint.as_deref(), Some("secrets are not kept: give it again"));
     assert_eq!(run.machine.state().outputs["a"], Value::Null);
 }
+
+/// Data with a secret in it reaches steps as it is, and the journal without the secret.
+#[test]
+fn data_that_holds_a_secret_is_used_as_it_is() {
+    let mut secrets = Secrets::default();
+    secrets.insert("pin", "443");
+    let inputs: indexmap::IndexMap<String, Value> = [
+        ("pin".to_owned(), json!("443")),
+        ("port".to_owned(), json!(8443)),
+        ("words".to_owned(), json!(["--pin", "443"])),
+        ("o".to_owned(), json!({ "k": "x443", "n": 1 })),
+    ]
+    .into();
+    let words = [
+        "{{ inputs.words[1] }}",
+        "{{ inputs.o.k }}",
+        "{{ inputs.port + 1 if inputs.port is number else 'no number' }}",
+    ];
+    let skill = || steps([program("a", "login", &words), program("b", "login", &words)]);
+    let mut run = Run::start_as(skill(), Start { inputs, secrets, ..start() });
+    assert_eq!(run.process().argv, ["login", "443", "x443", "8444"]);
+    silent(&run, "443");
+    run.exit(0);
+    // The next process does not know it, and says so.
+    let mut secrets = Secrets::default();
+    secrets.insert("pin", "443");
+    run.crash_knowing(secrets);
+    let error = run.machine.execution(&run.world).unwrap_err();
+    assert_eq!(error.message, "the secret `inputs.words` is not known");
+}
+
+fn given(value: Value) -> Vec<OutputSpec> {
+    vec![OutputSpec { name: t("o"), value, span: Default::default() }]
+}
+
+/// What a run gives to the run around it is as it is; what its journal has is not.
+#[test]
+fn the_run_around_gets_what_a_run_gave_as_it_is() {
+    let run_of = |skill| {
+        let mut secrets = Secrets::default();
+        secrets.insert("token", "hunter2");
+        let inputs = [("token".to_owned(), json!("hunter2"))].into();
+        Run::start_as(skill, Start { inputs, secrets, ..start() })
+    };
+    let said = step_said("is {{ inputs.token }}");
+    let mut outputs = steps([]);
+    outputs.outputs = given(json!(["is {{ inputs.token }}"]));
+    for (skill, name, value) in
+        [(outputs, "o", json!(["is hunter2"])), (steps([said]), "result", json!("is hunter2"))]
+    {
+        let mut run = run_of(skill);
+        assert_eq!(run.machine.result()[name], value);
+        silent(&run, "hunter2");
+        // The next process does not know it.
+        let mut secrets = Secrets::default();
+        secrets.insert("token", "hunter2");
+        run.crash_knowing(secrets);
+        assert_eq!(run.machine.result()[name], json!({ "$secret": true }));
+    }
+}
+
+fn step_said(text: &str) -> Step {
+    crate::build::step("r", Action::Return { text: t(text) })
+}
+
+/// What a run inside gave and no process knows any more is no result to run a step with.
+#[test]
+fn a_result_that_is_lost_is_not_used() {
+    let call = Action::Skill {
+        skill: t("kid.yaml"),
+        inputs: Default::default(),
+        span: Default::default(),
+    };
+    let lost = json!({ "session": { "$secret": true }, "n": 1 });
+    let mut run = run_with(
+        "hunter2",
+        vec![crate::build::step("login", call), program("use", "curl", &["{{ login.session }}"])],
+    );
+    run.exit_with(0, lost);
+    assert_eq!(run.machine.state().outputs["login"], json!({ "session": "***", "n": 1 }));
+    assert!(run.tail(2)[0].starts_with("use failure"), "{:?}", run.tail(3));
+    assert!(run.json().contains("the secret `login.session` is not known"), "{}", run.json());
+}
+
+/// Nobody can give the result of a program again.
+#[test]
+fn a_lost_result_says_what_can_be_done() {
+    let mut run = run_with(
+        "hunter2",
+        vec![command("a"), gated(program("b", "use", &["{{ a }}"]), confirm("go?"))],
+    );
+    run.exit_with(0, json!("url for hunter2"));
+    let mut secrets = Secrets::default();
+    secrets.insert("token", "hunter2");
+    run.crash_knowing(secrets);
+    run.attach();
+    run.answer("yes");
+    let record = &run.machine.state().steps["b"];
+    assert_eq!(record.message.as_deref(), Some("confirmation: the secret `a` is not known"));
+    let hint = "a secret is in the result of step `a`, and the process that knew it has ended; a \
+                new run has it again: `aye run SKILL --from a`";
+    assert_eq!(record.hint.as_deref(), Some(hint));
+}

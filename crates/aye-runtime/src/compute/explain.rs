@@ -163,7 +163,8 @@ fn tidy(message: &str) -> String {
 fn name(message: &str, analyze: &Analysis, scope: &Scope, sandbox: bool) -> Option<String> {
     let name = quoted(message)?;
     if let Some(secret) = scope.lost_secret(&[name.to_owned()]) {
-        return Some(format!("the secret `{secret}` is not kept: give it again"));
+        let hint = scope.lost_hint(secret);
+        return Some(format!("the secret `{secret}` is not known: {hint}"));
     }
     if scope.inputs.contains_key(name) {
         return Some(format!("did you mean `inputs.{name}`?"));

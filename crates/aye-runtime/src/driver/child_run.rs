@@ -93,7 +93,8 @@ impl Driver<'_> {
             let Prepared { flow, secrets, outer, .. } = prepared;
             let machine =
                 Machine::restore(flow, self.parts.limits.clone(), secrets, &events, outer)
-                    .map_err(|error| Error::Journal { run: run.to_string(), error })?;
+                    .map_err(|error| Error::Journal { run: run.to_string(), error })?
+                    .relearned(&world);
             let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
             return self.take_up_child(id, again);
         }
@@ -139,6 +140,7 @@ impl Driver<'_> {
         };
         let id = self.lanes.open(Lane::new(machine, Some((parent, index)), path));
         self.show(id, &events);
+        self.share_secrets(id);
         self.lanes.look_at(id);
         Ok(ChildStart::Started(id))
     }
@@ -247,7 +249,7 @@ fn prepare(
 }
 
 /// The skill a run was begun with, whatever became of the file.
-fn begun_with(
+pub(super) fn begun_with(
     store: &dyn Store,
     digest: &str,
     name: &str,
@@ -307,7 +309,8 @@ pub fn restore_inside(
             prepare(around, &child, None, known, skills, store, world, false)?;
         let machine =
             Machine::restore(flow, limits.clone(), secrets, &store.events(&id, 0)?, outer)
-                .map_err(|error| Error::Journal { run: id.to_string(), error })?;
+                .map_err(|error| Error::Journal { run: id.to_string(), error })?
+                .relearned(world);
         return match *run == id {
             true => Ok(Some(machine)),
             false => restore_inside(store, &machine, run, skills, limits, world),

@@ -298,7 +298,22 @@ impl<'a> Driver<'a> {
         self.advise(id, &reaction.events);
         self.show(id, &reaction.events);
         self.take_in(id, &reaction.events);
+        self.share_secrets(id);
         Ok(reaction.refusal)
+    }
+
+    /// Tells the runs beside, around and inside this one what it has learned to mask: what one
+    /// of them leaves behind the others may print.
+    pub(super) fn share_secrets(&mut self, id: LaneId) {
+        let Some(lane) = self.lanes.get_mut(id) else { return };
+        let known = lane.machine.secrets().values().count();
+        if std::mem::replace(&mut lane.shared_secrets, known) == known {
+            return;
+        }
+        let secrets = lane.machine.secrets().clone();
+        for other in self.live().into_iter().filter(|other| *other != id) {
+            self.lane_mut(other).machine.mask_also(&secrets);
+        }
     }
 
     /// Stops what runs although that could not be written down.

@@ -47,6 +47,8 @@ pub(super) struct Lane {
     pub(super) unasked: Option<String>,
     /// It rests until someone answers.
     pub(super) rests: bool,
+    /// How many forms of secrets it had when the other lanes got them.
+    pub(super) shared_secrets: usize,
 }
 
 impl Lane {
@@ -65,6 +67,7 @@ impl Lane {
             name_refused: false,
             unasked: None,
             rests: false,
+            shared_secrets: 0,
         }
     }
 

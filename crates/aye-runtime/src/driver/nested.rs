@@ -223,6 +223,7 @@ impl Driver<'_> {
         if !matches!(self.lane(id).machine.next_effect(), Effect::Finish) {
             return self.leave_if_all_rest(parent);
         }
+        self.share_secrets(id);
         let past = self.is_past(parent);
         let machine = &self.lane(id).machine;
         let Some(end) = ChildEnd::of(machine.state(), machine.result(), past) else {

@@ -171,8 +171,9 @@ impl RememberedAnswer {
                 let run = machine.state().run.to_string();
                 kept.other.insert("run".to_owned(), run.into());
                 // Two answers of one step are told apart by what was asked.
-                kept.other.insert(ASKED.to_owned(), asked(question).into());
-                let covers = question.remember_covers(scope);
+                let asked = machine.secrets().mask(&asked(question));
+                kept.other.insert(ASKED.to_owned(), asked.into());
+                let covers = machine.secrets().mask(&question.remember_covers(scope));
                 let message = format!(
                     "remembered {}: {covers}; `aye memory forget {}` takes it back",
                     scope.reach(),

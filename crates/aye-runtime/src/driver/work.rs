@@ -51,6 +51,7 @@ impl Driver<'_> {
             Rendered::Process(process) => {
                 let world = self.world();
                 self.lane_mut(id).machine.mask_env(&process, &world);
+                self.share_secrets(id);
                 let mut spec = self.spec(id, execution, &step, &process);
                 spec.timeout = timeout;
                 self.run(id, execution, spec, Meaning::Text)

@@ -9,7 +9,7 @@ use aye_core::id::RunId;
 use aye_core::journal::State;
 use aye_core::machine::Machine;
 use aye_core::secrets::{Secrets, is_secret};
-use aye_core::skill::{Action, InputSpec};
+use aye_core::skill::{Action, InputSpec, InputType};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -109,8 +109,9 @@ impl LoadedRun {
     /// The machine, where the journal leaves it.
     pub fn machine(&self, runtime: &Runtime, secrets: Secrets) -> Result<Machine, Error> {
         let flow = Arc::clone(&self.flow);
-        Machine::restore(flow, runtime.limits(), secrets, &self.events, None)
-            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })
+        let machine = Machine::restore(flow, runtime.limits(), secrets, &self.events, None)
+            .map_err(|error| Error::Journal { run: self.row.id.to_string(), error })?;
+        Ok(machine.relearned(&runtime.world(Path::new(&self.row.workspace))))
     }
 
     /// What a step of this run, or of a run inside it, is given as it stands, secrets
@@ -203,13 +204,39 @@ impl LoadedRun {
         Ok(())
     }
 
+    /// Whether the skill itself calls this input a secret. Others are hidden because a secret is
+    /// a part of them.
+    fn is_declared(&self, name: &str) -> bool {
+        let mut specs = self.flow.skill.inputs.iter();
+        specs.any(|spec| spec.name.value == name && spec.kind == InputType::Secret)
+    }
+
+    /// Adds inputs that a secret is a part of, given again; the secrets are known by now.
+    pub(super) fn read_hidden(
+        &self,
+        given: &IndexMap<String, String>,
+        secrets: &mut Secrets,
+    ) -> Result<(), Error> {
+        for (name, _) in self.state.started.inputs.iter().filter(|(_, value)| is_secret(value)) {
+            let Some(text) = given.get(name).filter(|_| !self.is_declared(name)) else { continue };
+            let spec = self.flow.skill.inputs.iter().find(|spec| spec.name.value == *name);
+            let value = spec.map_or_else(|| Ok(text.as_str().into()), |spec| spec.read(text));
+            // What was read stands in the problem.
+            let wrong = |_| Error::usage(format!("input `{name}` is of another type"), "");
+            secrets.keep_input(name, value.map_err(wrong)?);
+        }
+        Ok(())
+    }
+
     /// The secrets of the run, given again.
     pub fn secrets(&self, given: &IndexMap<String, String>) -> Result<Secrets, Error> {
         let State { started, outputs, .. } = &self.state;
         let mut secrets = Secrets::default();
         for (name, text) in given {
             if started.inputs.get(name).is_some_and(is_secret) {
-                secrets.insert(name.clone(), text.clone());
+                if self.is_declared(name) {
+                    secrets.insert(name.clone(), text.clone());
+                }
             } else if outputs.get(name).is_some_and(is_secret) {
                 secrets.insert_answer(name.clone(), text.clone());
             } else {
@@ -219,7 +246,7 @@ impl LoadedRun {
             }
         }
         let mut needed = started.inputs.iter().filter(|(_, value)| is_secret(value));
-        match needed.find(|(name, _)| secrets.get(name).is_none() && self.source(name).is_none()) {
+        match needed.find(|(name, _)| !given.contains_key(*name) && self.source(name).is_none()) {
             None => Ok(secrets),
             Some((name, _)) => Err(self.not_kept(name)),
         }

@@ -12,6 +12,7 @@ use aye_process::Signals;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::driver::InsideSecrets;
 use crate::error::Error;
 use crate::fmt::{escape_control_line, plural, shell_word};
 use crate::runtime::Runtime;
@@ -171,16 +172,19 @@ impl Runtime {
             loaded.must_know(&request.secrets)?;
         }
         loaded.read_secrets(&mut secrets, &runtime)?;
+        loaded.read_hidden(&request.secrets, &mut secrets)?;
         loaded.changed().into_iter().for_each(&mut *warn);
         runtime.left_out().map(Warning::SettingsLeftOut).into_iter().for_each(&mut *warn);
         let ended = end_survivors(row, warn)?;
         let mut machine = loaded.machine(&runtime, secrets)?;
+        let world = runtime.world(Path::new(&row.workspace));
+        InsideSecrets::new((&*store, &runtime), runtime.limits(), &world, true)
+            .learn(&mut machine)?;
         machine.ended_survivors(ended);
         if let Beginning::Retried(retry) = &mut beginning {
             retry.epoch = lease.epoch();
             // The process that waits for the verdict gets the refusal: nobody reads the
             // errors of a driver in the background.
-            let world = runtime.world(Path::new(&row.workspace));
             let tried = machine.clone().handle(Input::Retry((**retry).clone()), &world);
             if let Some(refusal) = tried.refusal {
                 return Err(Error::Refused { message: refusal.to_string(), hint: None });

@@ -11,7 +11,7 @@ use aye_core::text::World;
 
 use crate::auth;
 use crate::commit::{self, Committed};
-use crate::driver::{GONE, RememberedAnswer, close_form, restore_inside};
+use crate::driver::{GONE, InsideSecrets, RememberedAnswer, close_form, restore_inside};
 use crate::error::Error;
 use crate::lessons;
 use crate::runtime::Runtime;
@@ -41,10 +41,12 @@ impl Held {
         let runtime = runtime.at(&outer.workspace)?;
         let lease = store.acquire(&outer.id, &runtime.holder())?;
         store.verify(&outer.id)?;
-        let outermost =
+        let mut outermost =
             LoadedRun::read(store, &outer, &runtime)?.machine(&runtime, Secrets::default())?;
-        let outermost = outermost.under(lease.epoch());
         let world = runtime.world(Path::new(&row.workspace));
+        InsideSecrets::new((store, &runtime), runtime.limits(), &world, false)
+            .learn(&mut outermost)?;
+        let outermost = outermost.under(lease.epoch());
         Ok((Self { runtime, lease, outermost, world }, outer))
     }
 

@@ -2,5 +2,6 @@
 
 mod channel;
 mod forms;
+mod kept;
 mod sources;
 mod traces;
