@@ -87,6 +87,7 @@ impl Driver<'_> {
                 self.questions.note_known(question.id.clone(), known);
             }
             let Self { lanes, questions, .. } = self;
+            let around = lanes.around(id);
             let Some(lane) = lanes.get(id) else { continue };
             let known = questions.known(&question.id).unwrap_or_default().to_vec();
             let state = lane.machine.state();
@@ -98,6 +99,7 @@ impl Driver<'_> {
                 advice,
                 known: &known,
                 run: Some(state),
+                around: &around,
                 secrets: Some(lane.machine.secrets()),
                 among,
                 shown,

@@ -433,6 +433,7 @@ fn ask_here(
         shown.options.retain(|offer| offer.value != "edit");
     }
     let known = journal.known_about(row, &state, asked, context)?;
+    let around = journal.around(&row.id)?;
     let here = AskedQuestion {
         question: &shown,
         deadline,
@@ -440,6 +441,7 @@ fn ask_here(
         advice: &[],
         known: &known,
         run: Some(&state),
+        around: &around,
         secrets: None,
         among: None,
         shown: false,

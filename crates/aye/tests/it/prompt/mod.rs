@@ -23,6 +23,7 @@ mod life;
 mod look;
 mod made;
 mod missing;
+mod nested;
 mod panes;
 mod presence;
 pub(crate) mod pty;
