@@ -19,6 +19,7 @@ mod inbox_view;
 mod journalled;
 mod keys;
 mod kinds;
+mod lent;
 mod life;
 mod look;
 mod made;
