@@ -59,6 +59,10 @@ pub trait Report {
     /// Leaves the place where it shows the run clean, for a question.
     fn pause(&mut self) {}
 
+    /// Keeps what it would print: a question stands there that cannot be taken away for
+    /// the moment. It is printed once that is over.
+    fn hold(&mut self, _held: bool) {}
+
     /// This process is about to be stopped (Ctrl-Z).
     fn suspended(&mut self) {
         self.pause();

@@ -116,6 +116,10 @@ impl<R: Report> Report for EchoOff<R> {
         self.report.pause();
     }
 
+    fn hold(&mut self, held: bool) {
+        self.report.hold(held);
+    }
+
     fn suspended(&mut self) {
         self.report.suspended();
         self.give_back();

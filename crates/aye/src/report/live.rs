@@ -70,7 +70,9 @@ pub struct LiveReport<'a, W: Write> {
     frame: usize,
     /// The lane whose step has the terminal.
     lent: Option<usize>,
-    /// What is printed when it is ours again.
+    /// A question stands where rows would be printed.
+    holds: bool,
+    /// What is printed when the terminal is ours again.
     held: Vec<Painted>,
     asked: AskedQuestions,
     plan: upcoming::Plan,
@@ -116,6 +118,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             ticked: None,
             frame: 0,
             lent: None,
+            holds: false,
             held: Vec::new(),
             asked: AskedQuestions::default(),
             plan: upcoming::Plan::default(),
@@ -146,7 +149,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// Prints lines for good and the block below them, in one write.
     fn print(&mut self, lines: Vec<Painted>) {
-        if self.lent.is_some() {
+        if self.lent.is_some() || self.holds {
             self.held.extend(lines);
             return;
         }
@@ -492,7 +495,8 @@ impl<W: Write> Report for LiveReport<'_, W> {
         let Tick { now, running, waiting } = tick;
         self.ticked = Some(Ticked { now, running: running.to_vec(), waiting });
         // Sent to the background, someone else types in the last line.
-        let idle = self.lent.is_some() || self.over || self.verbosity == Verbosity::Quiet;
+        let idle =
+            self.lent.is_some() || self.holds || self.over || self.verbosity == Verbosity::Quiet;
         if idle || !(self.foreground)() {
             return;
         }
@@ -518,6 +522,14 @@ impl<W: Write> Report for LiveReport<'_, W> {
 
     fn pause(&mut self) {
         self.erase();
+    }
+
+    fn hold(&mut self, held: bool) {
+        self.holds = held;
+        if !held && self.lent.is_none() && !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            self.print(held);
+        }
     }
 
     fn continued(&mut self) {

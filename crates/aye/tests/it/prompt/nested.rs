@@ -88,3 +88,44 @@ fn a_narrow_window_shortens_what_is_between_the_items() {
     }
     terminal.end();
 }
+
+/// A question too tall for the window, and an item beside it that ends meanwhile.
+#[test]
+fn rows_are_not_printed_into_the_frame_of_a_tall_question() {
+    let place = Place::new();
+    let message: String = (1..=30).map(|line| format!("        line {line}\n")).collect();
+    place.write(
+        "s.yaml",
+        &format!(
+            "name: tall
+steps:
+- name: each
+  foreach: [asks, quick, last]
+  parallel: 2
+  steps:
+  - name: sure
+    condition: item == 'asks'
+    confirm:
+      message: |
+{message}
+  - {{name: wait, condition: item == 'quick', shell: 'while [ ! -e go ]; do sleep 0.02; done'}}
+  - {{name: next, condition: item == 'last', shell: 'touch last; while [ ! -e end ]; do sleep 0.02; done'}}
+"
+        ),
+    );
+    let mut terminal = Terminal::aye(&place, &["run", "s.yaml"]);
+    terminal.wait_for("line 1").wait_for("line 30").wait_for("[y/N]");
+    place.write("go", "");
+    // It begins once the other item has ended, whose row is due then.
+    until("the last item begins", || place.work().join("last").exists());
+    terminal.keys("?").wait_for("Details").keys("y");
+    terminal.wait_for("✓ asks");
+    place.write("end", "");
+    assert_eq!(terminal.end(), Some(0), "{}", terminal.vt.all());
+    let all = terminal.vt.all();
+    let at = |text: &str| all.find(text).unwrap_or_else(|| panic!("no {text}:\n{all}"));
+    let corner = at("\n╰─\n");
+    assert!(at("line 30") < corner, "{all}");
+    assert!(corner < at("✓ quick"), "{all}");
+    assert_eq!(all.matches("✓ quick").count(), 1, "{all}");
+}
