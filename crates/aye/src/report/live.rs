@@ -413,7 +413,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
         {
             lane.failure_shown = true;
         }
-        self.lanes.after(place, event);
+        self.lanes.after(place, event, state);
         if place.lane == 0 {
             self.over = match &event.kind {
                 EventKind::SkillCompleted { .. }

@@ -159,7 +159,7 @@ impl Lanes {
             self.0.insert(place.lane, lane);
         }
         let Some(lane) = self.0.get_mut(&place.lane) else { return };
-        lane.done = state.steps.values().filter(|step| is_settled(step.status)).count();
+        lane.done = done(state);
         match &event.kind {
             EventKind::StepStarted(started) => {
                 lane.current = Some(Current::begun(started, event.at, paint));
@@ -198,7 +198,7 @@ impl Lanes {
     }
 
     /// Takes in what has ended, after it was shown.
-    pub(super) fn after(&mut self, place: Place<'_>, event: &Event) {
+    pub(super) fn after(&mut self, place: Place<'_>, event: &Event, state: &State) {
         let Some(lane) = self.0.get_mut(&place.lane) else { return };
         match &event.kind {
             EventKind::StepCompleted(_) | EventKind::StepFailed(_) => {
@@ -211,9 +211,6 @@ impl Lanes {
             | EventKind::SkillCancelled { .. } => {
                 let well = matches!(event.kind, EventKind::SkillCompleted { .. });
                 let parent = lane.parent;
-                if place.lane > 0 {
-                    self.0.remove(&place.lane);
-                }
                 let parent = parent.and_then(|parent| self.0.get_mut(&parent));
                 if let Some(nested) = parent.and_then(|lane| lane.current.as_mut()?.nested.as_mut())
                 {
@@ -222,6 +219,10 @@ impl Lanes {
                 }
             }
             _ => {}
+        }
+        // Something may be recorded after the end, such as what the run has learned.
+        if place.lane > 0 && matches!(state.phase, Phase::Ended(_)) {
+            self.0.remove(&place.lane);
         }
     }
 
@@ -274,6 +275,20 @@ fn waits(state: &State) -> Option<(String, RunId)> {
     Some((escape_control_line(name), waiting.holder.clone()))
 }
 
+/// How many steps have ended. A run that is retried has results of a `finally` that
+/// follows once more.
+fn done(state: &State) -> usize {
+    let steps = state.steps.iter().filter(|(name, _)| !follows_again(state, name));
+    steps.filter(|(_, step)| is_settled(step.status)).count()
+}
+
+/// Whether a step belongs to a `finally` that has not come to it since the run was retried.
+pub(super) fn follows_again(state: &State, step: &str) -> bool {
+    let planned = state.started.step_list.iter().find(|planned| planned.name == step);
+    let entered = state.finally.as_ref().map_or(&[][..], |finally| &finally.entered);
+    planned.is_some_and(|planned| planned.finally) && !entered.iter().any(|name| name == step)
+}
+
 /// Whether a step has ended, or was left out.
 fn is_settled(status: StepStatus) -> bool {
     !matches!(status, StepStatus::Waiting | StepStatus::Running)
@@ -324,5 +339,106 @@ impl Current {
             queued: record.queued,
             ..Self::of(step, text.unwrap_or_default(), since)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(run: &str, seq: u64, mut more: Value) -> Event {
+        let common = json!({ "v": 1, "run": run, "seq": seq, "at": "2026-11-16T04:52:49Z" });
+        more.as_object_mut().expect("a map").extend(common.as_object().expect("a map").clone());
+        serde_json::from_value(more).expect("an event")
+    }
+
+    fn started(run: &str, more: &Value) -> Event {
+        let mut started = json!({
+            "type": "skill_started", "skill": "s", "file": "s.yaml", "source": "0", "steps": 2,
+            "workspace": "/", "driver": { "user": "a", "host": "b", "pid": 1 },
+        });
+        let more = more.as_object().expect("a map").clone();
+        started.as_object_mut().expect("a map").extend(more);
+        event(run, 1, started)
+    }
+
+    const PAINT: Paint = Paint { color: false, bold: false, unicode: true };
+
+    #[test]
+    fn what_is_recorded_after_the_end_opens_no_lane() {
+        let run = "abcdefgh12_1_0";
+        let parent = json!({
+            "run": "abcdefgh12", "step": "each", "execution": 1, "depth": 1,
+            "item": { "index": 0, "value": "a" },
+        });
+        let first = started(run, &json!({ "parent": parent }));
+        let end =
+            event(run, 2, json!({ "type": "skill_completed", "state": "end", "outputs": {} }));
+        let learned = event(run, 3, json!({ "type": "memory_learned", "lessons": [] }));
+        let (mut lanes, mut state) = (Lanes::default(), State::begin(&first).expect("a state"));
+        let path = ["each[a]".to_owned()];
+        let place = Place { lane: 1, path: &path };
+        for (at, event) in [&first, &end, &learned].into_iter().enumerate() {
+            if at > 0 {
+                state.apply(event).expect("a state");
+            }
+            lanes.before(place, event, &state, PAINT);
+            assert!(lanes.get(1).is_some(), "it can be shown");
+            lanes.after(place, event, &state);
+        }
+        assert!(lanes.get(1).is_none());
+    }
+
+    #[test]
+    fn a_clean_up_that_follows_again_is_not_done() {
+        let list = json!([
+            { "name": "a", "kind": "command" },
+            { "name": "tell", "kind": "command", "finally": true },
+        ]);
+        let first = started("abcdefgh12", &json!({ "step_list": list }));
+        let mut state = State::begin(&first).expect("a state");
+        let step = |seq: u64, kind: &str, step: &str, execution: u64, more: Value| {
+            let mut what = json!({ "type": kind, "step": step, "execution": execution });
+            let more = more.as_object().expect("a map").clone();
+            what.as_object_mut().expect("a map").extend(more);
+            event("abcdefgh12", seq, what)
+        };
+        let begun = json!({ "kind": "command", "attempt": 1 });
+        let events = [
+            step(2, "step_started", "a", 1, begun.clone()),
+            step(3, "step_failed", "a", 1, json!({ "outcome": "failure", "message": "m" })),
+            event(
+                "abcdefgh12",
+                4,
+                json!({
+                    "type": "skill_finishing", "status": "failed", "why": "step_failed", "message": "m",
+                    "step": "a", "until": "2026-11-16T05:52:49Z",
+                }),
+            ),
+            step(5, "step_started", "tell", 2, begun),
+            step(6, "step_completed", "tell", 2, json!({ "output": "tell", "value": "" })),
+            event(
+                "abcdefgh12",
+                7,
+                json!({
+                    "type": "skill_failed", "reason": "step_failed", "message": "m", "step": "a",
+                }),
+            ),
+        ];
+        for event in &events {
+            state.apply(event).expect("a state");
+        }
+        assert_eq!(done(&state), 2);
+        let again = event(
+            "abcdefgh12",
+            8,
+            json!({
+                "type": "skill_resumed", "driver": { "user": "a", "host": "b", "pid": 2 }, "epoch": 2,
+            }),
+        );
+        state.apply(&again).expect("a state");
+        assert_eq!(done(&state), 1, "`tell` follows once more");
     }
 }
