@@ -16,6 +16,7 @@ use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
 use super::asked::{covered_text, first_words};
+use super::failures::shortened;
 use super::offered::Offered;
 use super::step_line::has_name;
 
@@ -65,7 +66,8 @@ fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) 
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
     let mut covered = String::new();
-    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(escape_control);
+    let why = state.end_message.as_ref().map(|why| shortened(why, outer));
+    let mut why = why.iter().flat_map(|why| why.lines()).map(escape_control);
     // Writing to a string cannot fail.
     match outcome {
         Outcome::Ended(Ended::Completed) => {

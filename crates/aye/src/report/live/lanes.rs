@@ -19,7 +19,7 @@ use super::super::step_line::first_line;
 /// A run that is driven.
 #[derive(Debug)]
 pub(super) struct Lane {
-    run: RunId,
+    pub(super) run: RunId,
     /// The lane that it is inside of.
     pub(super) parent: Option<usize>,
     levels: Vec<Level>,
