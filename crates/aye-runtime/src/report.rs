@@ -47,6 +47,10 @@ pub trait Report {
     /// The action has ended; half lines are completed.
     fn step_ends(&mut self, _lane: usize) {}
 
+    /// A run inside the step of this lane had ended before, well or not: nothing more
+    /// happens there.
+    fn ended_before(&mut self, _lane: usize, _well: bool) {}
+
     /// Time has passed while the run was busy.
     fn tick(&mut self, _: Tick<'_>) {}
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
-use aye_core::journal::Phase;
+use aye_core::journal::{Ended, Phase};
 use aye_core::nested::{Child, ChildRetry, Nested};
 use aye_core::question::Purpose;
 use jiff::Timestamp;
@@ -131,6 +131,12 @@ impl Driver<'_> {
             let flow = sibling.map(|lane| self.lane(lane).machine.shared_flow());
             let label = child.parent.label();
             let begun = self.open_child(id, index, child, deadline, again, flow)?;
+            if let ChildStart::Started(lane) = begun
+                && let Phase::Ended(ended) = &self.lane(lane).machine.state().phase
+            {
+                let well = *ended == Ended::Completed;
+                self.parts.report.ended_before(id, well);
+            }
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             match begun {
                 ChildStart::Started(lane) => inside.begun(lane),

@@ -94,6 +94,10 @@ impl Report for ScreenReport<'_> {
         self.screen.take_back(lane);
     }
 
+    fn ended_before(&mut self, lane: usize, well: bool) {
+        self.report.ended_before(lane, well);
+    }
+
     fn tick(&mut self, tick: Tick<'_>) {
         if !self.screen.has_prompt() {
             self.report.tick(tick);

@@ -80,6 +80,8 @@ pub struct LiveReport<'a, W: Write> {
     over: bool,
     /// What Ctrl-C does here.
     interrupt: &'static str,
+    /// The process that drives the run shows it: it knows what has ended before.
+    drives: bool,
 }
 
 /// A [`Tick`] that is kept.
@@ -124,6 +126,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
             plan: upcoming::Plan::default(),
             over: false,
             interrupt: "Ctrl-C pauses",
+            drives: true,
         }
     }
 
@@ -131,6 +134,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
     #[must_use]
     pub fn watching(mut self) -> Self {
         self.interrupt = "Ctrl-C stops watching";
+        self.drives = false;
         self
     }
 
@@ -321,7 +325,17 @@ impl<'a, W: Write> LiveReport<'a, W> {
                 self.item_ended(lane, event, state)
             }
             EventKind::SkillFailed { .. } | EventKind::SkillCancelled { .. } => self.unreached(),
-            EventKind::SkillStarted(_) if place.lane > 0 && self.folds() => Vec::new(),
+            EventKind::SkillStarted(_) | EventKind::SkillResumed { .. }
+                if place.lane > 0 && self.folds() =>
+            {
+                self.begun_before(place.lane, event).into_iter().collect()
+            }
+            EventKind::SkillResumed { .. } => {
+                let line = live_line(event, state, self.paint);
+                let line = line.map(|line| self.folded(&self.placed(place, None, &line)));
+                let begun = self.begun_before(place.lane, event);
+                line.into_iter().flatten().chain(begun).collect()
+            }
             EventKind::SkillFinishing(finishing) if !within => {
                 let (mark, text) = ((Glyph::Running, Tone::Mark), finishing_words(finishing));
                 let (depth, name) = (lane.depth(), "finally");
@@ -359,6 +373,15 @@ impl<'a, W: Write> LiveReport<'a, W> {
         aligned().unwrap_or_else(|| indent(place, line))
     }
 
+    /// The row of the step with runs inside it that a run was at before someone took it up:
+    /// what happens there is shown beneath.
+    fn begun_before(&self, lane: usize, event: &Event) -> Option<Painted> {
+        let EventKind::SkillResumed { suspended_ms: None, .. } = &event.kind else { return None };
+        let inside = self.lanes.get(lane)?;
+        let heads = inside.current.as_ref().is_some_and(|current| current.has_heading(inside));
+        heads.then(|| self.begun(lane)).flatten()
+    }
+
     /// The row of a step that begins.
     fn begun(&self, lane: usize) -> Option<Painted> {
         let lane = self.lanes.get(lane)?;
@@ -389,6 +412,9 @@ impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         self.stream_states.event(place, event, state);
         self.lanes.before(place, event, state, self.paint);
+        if self.drives {
+            self.lanes.count_items(place.lane);
+        }
         if place.lane == 0 {
             self.plan.event(event, state);
         } else if let Some(lane) = self.lanes.get(place.lane).filter(|lane| !lane.is_in_item()) {
@@ -413,7 +439,7 @@ impl<W: Write> Report for LiveReport<'_, W> {
         {
             lane.failure_shown = true;
         }
-        self.lanes.after(place, event, state);
+        self.lanes.after(place, event);
         if place.lane == 0 {
             self.over = match &event.kind {
                 EventKind::SkillCompleted { .. }
@@ -489,6 +515,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
             // Nobody's colours continue in the next step.
             self.stream_states.of(lane).tidy[index] = Sanitizer::default();
         }
+    }
+
+    fn ended_before(&mut self, lane: usize, well: bool) {
+        self.lanes.ended_inside(lane, well);
     }
 
     fn tick(&mut self, tick: Tick<'_>) {

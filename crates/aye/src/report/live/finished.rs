@@ -95,7 +95,7 @@ impl<W: Write> LiveReport<'_, W> {
         let attempt = lane.current.as_ref().map_or(1, |current| current.attempt);
         if let Some(target) = routed {
             message.push_str(&format!(", which leads to `{}`", escape_control_line(target)));
-        } else if attempt > 1 {
+        } else if attempt > 1 && failed.outcome != BadOutcome::Interrupted {
             message.push_str(&format!(", attempt {attempt}"));
         }
         if failed.outcome == BadOutcome::Timeout {

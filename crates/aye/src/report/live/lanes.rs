@@ -1,6 +1,6 @@
 //! What a view knows of a run and of the runs inside it, side by side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
@@ -126,27 +126,35 @@ impl Lane {
 
 /// Every run that is driven, by its number; 0 is the run itself.
 #[derive(Debug, Default)]
-pub(super) struct Lanes(BTreeMap<usize, Lane>);
+pub(super) struct Lanes {
+    open: BTreeMap<usize, Lane>,
+    /// Those that have ended. Something may be recorded after that, such as what the run
+    /// has learned.
+    ended: HashSet<usize>,
+}
 
 impl Lanes {
     /// The lane there.
     pub(super) fn get(&self, lane: usize) -> Option<&Lane> {
-        self.0.get(&lane)
+        self.open.get(&lane)
     }
 
     pub(super) fn get_mut(&mut self, lane: usize) -> Option<&mut Lane> {
-        self.0.get_mut(&lane)
+        self.open.get_mut(&lane)
     }
 
     /// The runs inside a run, in the order in which they began.
     pub(super) fn inside(&self, lane: usize) -> impl Iterator<Item = (usize, &Lane)> {
-        self.0.iter().filter(move |(_, inner)| inner.parent == Some(lane)).map(|(id, l)| (*id, l))
+        self.open
+            .iter()
+            .filter(move |(_, inner)| inner.parent == Some(lane))
+            .map(|(id, l)| (*id, l))
     }
 
     /// What an item waits for, in words: an item beside it has its name, others their run's.
     pub(super) fn waits_for(&self, lane: &Lane, paint: Paint) -> Option<String> {
         let (name, holder) = lane.waits.as_ref()?;
-        let beside = self.0.values().find(|lane| lane.run == *holder);
+        let beside = self.open.values().find(|lane| lane.run == *holder);
         let beside = beside.map(|lane| lane.name(None, paint)).filter(|name| !name.is_empty());
         let holder = beside.unwrap_or_else(|| format!("run {holder}"));
         Some(format!("waits for {holder}, which holds the name `{name}`"))
@@ -154,11 +162,14 @@ impl Lanes {
 
     /// Takes in that something happened there, before it is shown.
     pub(super) fn before(&mut self, place: Place<'_>, event: &Event, state: &State, paint: Paint) {
-        if !self.0.contains_key(&place.lane) {
+        if !self.open.contains_key(&place.lane) {
             let lane = self.opened(place, state, paint);
-            self.0.insert(place.lane, lane);
+            self.open.insert(place.lane, lane);
         }
-        let Some(lane) = self.0.get_mut(&place.lane) else { return };
+        if let EventKind::SkillStarted(_) | EventKind::SkillResumed { .. } = &event.kind {
+            self.ended.remove(&place.lane);
+        }
+        let Some(lane) = self.open.get_mut(&place.lane) else { return };
         lane.done = done(state);
         match &event.kind {
             EventKind::StepStarted(started) => {
@@ -198,8 +209,8 @@ impl Lanes {
     }
 
     /// Takes in what has ended, after it was shown.
-    pub(super) fn after(&mut self, place: Place<'_>, event: &Event, state: &State) {
-        let Some(lane) = self.0.get_mut(&place.lane) else { return };
+    pub(super) fn after(&mut self, place: Place<'_>, event: &Event) {
+        let Some(lane) = self.open.get_mut(&place.lane) else { return };
         match &event.kind {
             EventKind::StepCompleted(_) | EventKind::StepFailed(_) => {
                 lane.last_text =
@@ -210,26 +221,39 @@ impl Lanes {
             | EventKind::SkillFailed { .. }
             | EventKind::SkillCancelled { .. } => {
                 let well = matches!(event.kind, EventKind::SkillCompleted { .. });
-                let parent = lane.parent;
-                let parent = parent.and_then(|parent| self.0.get_mut(&parent));
-                if let Some(nested) = parent.and_then(|lane| lane.current.as_mut()?.nested.as_mut())
-                {
-                    nested.done += usize::from(well);
-                    nested.failed += usize::from(!well);
+                if let Some(parent) = lane.parent {
+                    self.ended_inside(parent, well);
                 }
+                self.ended.extend((place.lane > 0).then_some(place.lane));
             }
             _ => {}
         }
-        // Something may be recorded after the end, such as what the run has learned.
-        if place.lane > 0 && matches!(state.phase, Phase::Ended(_)) {
-            self.0.remove(&place.lane);
+        if self.ended.contains(&place.lane) {
+            self.open.remove(&place.lane);
         }
+    }
+
+    /// A run inside the step of this lane has ended.
+    pub(super) fn ended_inside(&mut self, lane: usize, well: bool) {
+        if let Some(nested) = self.nested(lane) {
+            nested.done += usize::from(well);
+            nested.failed += usize::from(!well);
+        }
+    }
+
+    /// Every end inside the step of this lane is told, also of those that ended before.
+    pub(super) fn count_items(&mut self, lane: usize) {
+        self.nested(lane).into_iter().for_each(|nested| nested.counted = true);
+    }
+
+    fn nested(&mut self, lane: usize) -> Option<&mut Progress> {
+        self.open.get_mut(&lane)?.current.as_mut()?.nested.as_mut()
     }
 
     fn opened(&self, place: Place<'_>, state: &State, paint: Paint) -> Lane {
         let parent = state.started.parent.as_ref();
         let holder = parent.and_then(|parent| {
-            self.0.iter().find(|(_, lane)| lane.run == parent.run).map(|(id, lane)| (*id, lane))
+            self.open.iter().find(|(_, lane)| lane.run == parent.run).map(|(id, lane)| (*id, lane))
         });
         let mut levels = holder.map(|(_, lane)| lane.levels.clone()).unwrap_or_default();
         if let (Some(label), Some(parent)) = (place.path.last(), parent) {
@@ -380,13 +404,14 @@ mod tests {
         let (mut lanes, mut state) = (Lanes::default(), State::begin(&first).expect("a state"));
         let path = ["each[a]".to_owned()];
         let place = Place { lane: 1, path: &path };
-        for (at, event) in [&first, &end, &learned].into_iter().enumerate() {
-            if at > 0 {
-                state.apply(event).expect("a state");
-            }
+        for event in [&end, &learned] {
+            state.apply(event).expect("a state");
+        }
+        // They are shown once all of them are committed.
+        for event in [&first, &end, &learned] {
             lanes.before(place, event, &state, PAINT);
             assert!(lanes.get(1).is_some(), "it can be shown");
-            lanes.after(place, event, &state);
+            lanes.after(place, event);
         }
         assert!(lanes.get(1).is_none());
     }
