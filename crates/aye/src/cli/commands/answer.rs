@@ -43,7 +43,7 @@ Examples:
   aye answer k3f9x2m7q1-1              shows the question and asks here
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
   aye answer k3f9 proceed --resume     resume the run if no process drives it
-  aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
+  aye answer k3f9 edit --set tag=v1.2  retry a step with another argument";
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
