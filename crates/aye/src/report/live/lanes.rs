@@ -400,7 +400,8 @@ mod tests {
         let first = started(run, &json!({ "parent": parent }));
         let end =
             event(run, 2, json!({ "type": "skill_completed", "state": "end", "outputs": {} }));
-        let learned = event(run, 3, json!({ "type": "memory_learned", "lessons": [] }));
+        let learned =
+            event(run, 3, json!({ "type": "memory_learned", "kind": "issue", "message": "m" }));
         let (mut lanes, mut state) = (Lanes::default(), State::begin(&first).expect("a state"));
         let path = ["each[a]".to_owned()];
         let place = Place { lane: 1, path: &path };
@@ -448,7 +449,7 @@ mod tests {
                 "abcdefgh12",
                 7,
                 json!({
-                    "type": "skill_failed", "reason": "step_failed", "message": "m", "step": "a",
+                    "type": "skill_failed", "why": "step_failed", "message": "m", "step": "a",
                 }),
             ),
         ];
