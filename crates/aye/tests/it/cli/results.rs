@@ -205,6 +205,8 @@ fn the_settings_say_how_much_of_it_is_kept_and_how_long_a_step_may_take() {
         assert!(planned.stdout.contains("at most 300ms"), "{}", planned.all());
         let ran = place.aye(&["run", "s.yaml"]);
         assert_eq!(ran.code, 124, "{}", ran.all());
+        let why = "timed out after DURATION (`max_step_timeout`)";
+        assert!(ran.all().contains(why), "{}", ran.all());
     }
 }
 
