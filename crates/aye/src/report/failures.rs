@@ -15,10 +15,8 @@ fn shorten(message: &str, run: &RunId) -> Option<String> {
     const FAILED: &str = " failed: ";
     let listed = message.find(FAILED)? + FAILED.len();
     let (intro, list) = message.split_at(listed);
-    let count = intro.trim_end_matches(FAILED).rsplit(' ').take(3);
-    if !count.collect::<Vec<_>>().get(1).is_some_and(|of| *of == "of") {
-        return None;
-    }
+    let of = intro.trim_end_matches(FAILED).rsplit(' ').nth(1);
+    of.filter(|of| *of == "of")?;
     // Each begins with the name of the step, and the item.
     let name = &list[..list.find('[')?];
     let (list, progress) = match list.rfind(" (").filter(|_| list.ends_with(')')) {
