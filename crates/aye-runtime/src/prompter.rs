@@ -18,6 +18,7 @@ use std::time::Instant;
 use aye_core::advice::Advice;
 use aye_core::id::QuestionId;
 use aye_core::journal::State;
+use aye_core::nested::Parent;
 use aye_core::question::{Answer, Channel, Question};
 use aye_core::secrets::Secrets;
 use jiff::{SignedDuration, Timestamp};
@@ -116,6 +117,8 @@ pub struct AskedQuestion<'a> {
     pub known: &'a [String],
     /// The run so far; none for a question that belongs to no run.
     pub run: Option<&'a State>,
+    /// The steps that the run is inside of, from the outside in.
+    pub around: &'a [Parent],
     /// The secrets to mask, where they are known.
     pub secrets: Option<&'a Secrets>,
     /// Which of how many it is, where several wait and one is shown at a time.
@@ -134,6 +137,7 @@ impl<'a> AskedQuestion<'a> {
             advice: &[],
             known: &[],
             run: None,
+            around: &[],
             secrets: None,
             among: None,
             shown: false,

@@ -47,6 +47,10 @@ pub trait Report {
     /// The action has ended; half lines are completed.
     fn step_ends(&mut self, _lane: usize) {}
 
+    /// A run inside the step of this lane had ended before, well or not: nothing more
+    /// happens there.
+    fn ended_before(&mut self, _lane: usize, _well: bool) {}
+
     /// Time has passed while the run was busy.
     fn tick(&mut self, _: Tick<'_>) {}
 
@@ -58,6 +62,10 @@ pub trait Report {
 
     /// Leaves the place where it shows the run clean, for a question.
     fn pause(&mut self) {}
+
+    /// Keeps what it would print: a question stands there that cannot be taken away for
+    /// the moment. It is printed once that is over.
+    fn hold(&mut self, _held: bool) {}
 
     /// This process is about to be stopped (Ctrl-Z).
     fn suspended(&mut self) {

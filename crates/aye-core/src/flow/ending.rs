@@ -1,7 +1,7 @@
 //! How a run ends at a final state without a `status`.
 
 use crate::journal::StepOutcome;
-use crate::skill::{Action, AskKind, ChoiceAction, EndStatus};
+use crate::skill::{Action, AskKind, Choice, ChoiceAction, EndStatus};
 
 use super::graph::{Flow, Node, NodeId, Target};
 
@@ -94,6 +94,16 @@ impl Node {
     pub fn declines_with(&self, answer: &str) -> bool {
         let options = self.step.question().map(|ask| ask.options.as_slice()).unwrap_or_default();
         options.iter().any(|it| it.value == answer && it.action == ChoiceAction::Cancel)
+    }
+
+    /// The answer that silence takes, where every no to its own question has a transition:
+    /// there is no other way to decline.
+    pub fn routed_no(&self) -> Option<&str> {
+        let Action::Ask(ask) = &self.step.action else { return None };
+        let declines = |it: &&Choice| it.action == ChoiceAction::Cancel;
+        let mut values = ask.options.iter().filter(declines).map(|it| it.value.as_str());
+        let all = values.clone().all(|value| self.routes.answers.contains_key(value));
+        values.next().filter(|_| all)
     }
 
     /// Whether someone can say no there.

@@ -215,7 +215,7 @@ impl Machine {
     }
 
     /// The limit that a step names, or the usual one.
-    fn named_limit(&self, step: &Step) -> Option<Duration> {
+    pub(super) fn named_limit(&self, step: &Step) -> Option<Duration> {
         match step.timeout {
             StepTimeout::After(limit) => Some(limit),
             StepTimeout::Unlimited => None,

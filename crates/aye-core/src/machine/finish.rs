@@ -162,14 +162,21 @@ impl Machine {
                 } else {
                     self.run_expired(world.now)
                 };
-                let own = self.node(&step).and_then(|(_, node)| self.own_limit(&node.step));
+                let node = self.node(&step).map(|(_, node)| &node.step);
+                let own = node.and_then(|step| self.own_limit(step));
+                let is_named = node.and_then(|step| self.named_limit(step)) == own;
                 let finally = self.state.finally.as_ref();
                 let message = match (&winding_down, own) {
                     _ if finally.is_some_and(|it| limit == Some(it.until)) => {
                         "the time for `finally` (`cleanup`) was up".to_owned()
                     }
                     (Some(_), _) => "the run's time limit was up".to_owned(),
-                    (None, Some(limit)) => format!("timed out after {}", format_duration(limit)),
+                    (None, Some(limit)) if is_named => {
+                        format!("timed out after {}", format_duration(limit))
+                    }
+                    (None, Some(limit)) => {
+                        format!("timed out after {} (`max_step_timeout`)", format_duration(limit))
+                    }
                     (None, None) => "timed out".to_owned(),
                 };
                 let message = match note {

@@ -100,7 +100,7 @@ impl Card {
     /// The text of a question at this moment.
     pub(super) fn of(asked: &AskedQuestion<'_>, now: Timestamp, zone: &TimeZone) -> Self {
         let question = asked.question;
-        let place = asked.run.map(|run| place(run, &question.step));
+        let place = asked.run.map(|run| place(run, asked.around, &question.step));
         let title = question.own_title().or(place.as_deref());
         let mut parts = vec![Part::Message(wrap(&question.message, COLUMNS))];
         parts.extend(changed(question));
@@ -262,16 +262,19 @@ impl Card {
 }
 
 /// `release · roll[1] · ship`.
-fn place(run: &State, step: &str) -> String {
-    let around = run.started.parent.as_deref().map(|Parent { step, item, .. }| match item {
+fn place(run: &State, around: &[Parent], step: &str) -> String {
+    // What is not told of the runs around knows at least its own.
+    let own = run.started.parent.as_deref().map(std::slice::from_ref);
+    let around = if around.is_empty() { own.unwrap_or_default() } else { around };
+    let around = around.iter().map(|Parent { step, item, .. }| match item {
         Some(item) => {
             format!("{step}[{}]", item.label.clone().unwrap_or_else(|| item.index.to_string()))
         }
         None => step.clone(),
     });
-    let words = [Some(run.started.skill.clone()), around, Some(step.to_owned())];
-    let words: Vec<String> =
-        words.into_iter().flatten().map(|word| escape_control_line(&word)).collect();
+    let words = std::iter::once(run.started.skill.clone()).chain(around);
+    let words = words.chain([step.to_owned()]);
+    let words: Vec<String> = words.map(|word| escape_control_line(&word)).collect();
     words.join(" · ")
 }
 

@@ -11,7 +11,7 @@ use crate::origin::origin;
 use crate::prompter::{AskedQuestion, PromptEvent};
 
 use super::drive::Driver;
-use super::lane::{LaneId, ROOT, Work};
+use super::lane::{LaneId, ROOT};
 use super::questions::Polled;
 
 impl Driver<'_> {
@@ -41,14 +41,13 @@ impl Driver<'_> {
 
     /// Where one question is shown at a time, those behind it do not run out
     /// of theirs: nobody could have answered them. Nor does the first while
-    /// someone edits: the terminal is in the editor's hands. One whose silence
-    /// lets the run continue has its time once it can be seen. Says whether the
-    /// time of one began or stopped.
+    /// an editor or a step has the terminal: it cannot be shown there. One whose
+    /// silence lets the run continue has its time once it can be seen. Says whether
+    /// the time of one began or stopped.
     pub(super) fn keep_time(&mut self) -> Result<bool, Error> {
         let one_by_one = self.questions.one_at_a_time();
         let asking = self.asking();
-        let edits = |id: &LaneId| matches!(self.lane(*id).work, Work::Editing(_));
-        let first = asking.first().filter(|_| !self.live().iter().any(edits)).copied();
+        let first = asking.first().filter(|_| !self.processes.have_terminal()).copied();
         let mut any = false;
         for id in asking {
             let shown = !one_by_one || first == Some(id);
@@ -87,6 +86,7 @@ impl Driver<'_> {
                 self.questions.note_known(question.id.clone(), known);
             }
             let Self { lanes, questions, .. } = self;
+            let around = lanes.around(id);
             let Some(lane) = lanes.get(id) else { continue };
             let known = questions.known(&question.id).unwrap_or_default().to_vec();
             let state = lane.machine.state();
@@ -98,6 +98,7 @@ impl Driver<'_> {
                 advice,
                 known: &known,
                 run: Some(state),
+                around: &around,
                 secrets: Some(lane.machine.secrets()),
                 among,
                 shown,

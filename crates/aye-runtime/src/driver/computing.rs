@@ -149,7 +149,7 @@ impl Driver<'_> {
             spec.live = false;
             return self.run(id, execution, spec, Meaning::Python(Box::new((block, scope))));
         }
-        if !self.take_slot(id, execution)? {
+        if !self.take_slot(id, execution, false)? {
             return Ok(());
         }
         let mut limits = Limits::default();

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use aye_core::nested::Parent;
+
 use super::lane::{Lane, LaneId, ROOT, Work};
 
 /// The run and the runs inside it.
@@ -59,6 +61,18 @@ impl Lanes {
             self.look_at(parent);
             at = parent;
         }
+    }
+
+    /// The steps that a lane is inside of, from the outside in.
+    pub(super) fn around(&self, id: LaneId) -> Vec<Parent> {
+        let mut around = Vec::new();
+        let mut at = self.get(id);
+        while let Some(lane) = at {
+            around.extend(lane.machine.state().started.parent.as_deref().cloned());
+            at = lane.parent.and_then(|(parent, _)| self.get(parent));
+        }
+        around.reverse();
+        around
     }
 
     /// The next lane that something happened to, unless it has ended.

@@ -1,11 +1,11 @@
 //! Runs inside a step: which are begun, and what becomes of the step.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aye_core::child_schedule::{ChildEnd, ChildSchedule};
 use aye_core::effect::{Effect, Task};
 use aye_core::input::{End, Finished, Input, Request};
-use aye_core::journal::Phase;
+use aye_core::journal::{Ended, Phase};
 use aye_core::nested::{Child, ChildRetry, Nested};
 use aye_core::question::Purpose;
 use jiff::Timestamp;
@@ -131,6 +131,12 @@ impl Driver<'_> {
             let flow = sibling.map(|lane| self.lane(lane).machine.shared_flow());
             let label = child.parent.label();
             let begun = self.open_child(id, index, child, deadline, again, flow)?;
+            if let ChildStart::Started(lane) = begun
+                && let Phase::Ended(ended) = &self.lane(lane).machine.state().phase
+            {
+                let well = *ended == Ended::Completed;
+                self.parts.report.ended_before(id, well);
+            }
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             match begun {
                 ChildStart::Started(lane) => inside.begun(lane),
@@ -340,7 +346,8 @@ impl Driver<'_> {
             }
         }
         let inside = Box::new(ChildRuns::new(nested));
-        self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
+        let since = self.began(id);
+        self.lane_mut(id).work = Work::Nested { execution, since, inside };
         for index in open {
             let Work::Nested { inside, .. } = &mut self.lane_mut(id).work else { return Ok(()) };
             let NextRun { index, child, deadline, again, .. } = inside.taken_up(index);
@@ -369,8 +376,28 @@ impl Driver<'_> {
         nested: Nested,
     ) -> Result<(), Error> {
         let inside = Box::new(ChildRuns::new(nested));
-        self.lane_mut(id).work = Work::Nested { execution, since: Instant::now(), inside };
+        let since = self.began(id);
+        self.lane_mut(id).work = Work::Nested { execution, since, inside };
         self.go_on_inside(id)
+    }
+
+    /// When the step of a lane began, also where an earlier driver began it.
+    fn began(&self, id: LaneId) -> Instant {
+        let state = self.lane(id).machine.state();
+        let started = match &state.phase {
+            // A repair begins after what it repairs.
+            Phase::Running { step, healing: None, .. } => {
+                state.steps.get(step).and_then(|record| record.started)
+            }
+            Phase::Running { healing: Some(_), .. }
+            | Phase::Transition(_)
+            | Phase::Asking { .. }
+            | Phase::Ended(_) => None,
+        };
+        let now = Instant::now();
+        let ago = started.map(|started| self.parts.clock.now().duration_since(started));
+        let ago = ago.and_then(|ago| Duration::try_from(ago).ok());
+        ago.and_then(|ago| now.checked_sub(ago)).unwrap_or(now)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The programs that run for steps, and the steps that wait for a slot.
+//! The programs that run for steps, and the steps that wait for a slot or for the terminal.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,7 +17,11 @@ pub(super) struct Processes {
     owners: Vec<LaneId>,
     /// For each child whether it takes a slot.
     counted: Vec<bool>,
+    /// For each child whether it has the terminal.
+    interactive: Vec<bool>,
     queue: VecDeque<LaneId>,
+    /// Those that wait for the terminal, which only one can have.
+    for_terminal: VecDeque<LaneId>,
 }
 
 impl Processes {
@@ -28,9 +32,10 @@ impl Processes {
     }
 
     pub(super) fn start(&mut self, lane: LaneId, spec: Spec) -> Result<(), SpawnError> {
-        let counts = !spec.aside;
+        let (counts, interactive) = (!spec.aside, spec.interactive);
         let child = aye_process::spawn(spec)?;
         self.counted.push(counts);
+        self.interactive.push(interactive);
         self.children.push(child);
         self.owners.push(lane);
         Ok(())
@@ -40,7 +45,13 @@ impl Processes {
     pub(super) fn ended(&mut self, index: usize) -> LaneId {
         self.children.remove(index);
         self.counted.remove(index);
+        self.interactive.remove(index);
         self.owners.remove(index)
+    }
+
+    /// Whether a program has the terminal: a step, or an editor.
+    pub(super) fn have_terminal(&self) -> bool {
+        self.interactive.contains(&true)
     }
 
     /// This lane waits for a slot: behind the others, or where it stood.
@@ -49,6 +60,16 @@ impl Processes {
             true => self.queue.push_front(lane),
             false => self.queue.push_back(lane),
         }
+    }
+
+    /// This lane waits for the terminal, behind the others.
+    pub(super) fn enqueue_for_terminal(&mut self, lane: LaneId) {
+        self.for_terminal.push_back(lane);
+    }
+
+    /// The lane that waited longest for the terminal, if that is free.
+    pub(super) fn dequeue_for_terminal(&mut self) -> Option<LaneId> {
+        if self.have_terminal() { None } else { self.for_terminal.pop_front() }
     }
 
     /// The lanes that waited longest, at most so many.
@@ -60,11 +81,12 @@ impl Processes {
     /// This lane waits no more.
     pub(super) fn leave_queue(&mut self, lane: LaneId) {
         self.queue.retain(|waiting| *waiting != lane);
+        self.for_terminal.retain(|waiting| *waiting != lane);
     }
 
-    /// How many lanes wait for a slot.
+    /// How many lanes wait for a slot or for the terminal.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.for_terminal.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -72,7 +72,7 @@ impl Driver<'_> {
         spec: Spec,
         meaning: Meaning,
     ) -> Result<(), Error> {
-        if !self.take_slot(id, execution)? {
+        if !self.take_slot(id, execution, spec.interactive)? {
             return Ok(());
         }
         if let Err(end) = permitted(&self.parts.policy, &spec, &meaning) {
@@ -102,11 +102,22 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes a slot for a step; if there is none, the step waits for one.
-    pub(super) fn take_slot(&mut self, id: LaneId, execution: u32) -> Result<bool, Error> {
+    /// Takes a slot for a step, and the terminal for one that needs it; the step waits
+    /// where there is none. Two programs on one terminal would stop each other.
+    pub(super) fn take_slot(
+        &mut self,
+        id: LaneId,
+        execution: u32,
+        interactive: bool,
+    ) -> Result<bool, Error> {
         let waited = self.lane(id).machine.state().is_queued();
-        if self.processes.free(self.computing.running()) == 0 {
-            self.processes.enqueue(id, waited);
+        let no_slot = self.processes.free(self.computing.running()) == 0;
+        let no_terminal = interactive && self.processes.have_terminal();
+        if no_slot || no_terminal {
+            match no_terminal {
+                true => self.processes.enqueue_for_terminal(id),
+                false => self.processes.enqueue(id, waited),
+            }
             self.lane_mut(id).work = Work::Queued { execution };
             if !waited {
                 self.apply(id, Input::Queued { execution }, None)?;
@@ -119,10 +130,11 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    /// Slots may have become free: those that waited longest try again.
+    /// Slots and the terminal may have become free: those that waited longest try again.
     pub(super) fn serve_queue(&mut self) {
         let free = self.processes.free(self.computing.running());
-        for id in self.processes.dequeue(free) {
+        let for_terminal = self.processes.dequeue_for_terminal();
+        for id in for_terminal.into_iter().chain(self.processes.dequeue(free)) {
             if let Some(lane) = self.lanes.get_mut(id)
                 && matches!(lane.work, Work::Queued { .. })
             {

@@ -287,7 +287,13 @@ fn otherwise(flow: &Flow, node: NodeId, place: Place, known: &Known<'_>) -> Vec<
         }
         Some(OnError::Ask | OnError::Continue | OnError::Fail) | None => {}
     }
-    if step.question().is_some() && routes.declined.is_none() {
+    let routed_no = flow.nodes[node].routed_no();
+    if let Some(no) = routed_no {
+        let unanswered = step.action.ask().is_some_and(|ask| ask.default.is_none());
+        let silence = routes.answers.get(no).filter(|_| unanswered && routes.timeout.is_none());
+        ways.extend(silence.map(|to| format!("{SILENCE} -> {}", name_of(flow, *to))));
+    }
+    if step.question().is_some() && routes.declined.is_none() && routed_no.is_none() {
         let purpose = if step.confirmation.is_some() { Purpose::Gate } else { Purpose::Ask };
         let lead = flow.decline_lead(node, purpose);
         let around = known.declined.as_ref().filter(|_| lead.ends == Some(EndStatus::Cancelled));

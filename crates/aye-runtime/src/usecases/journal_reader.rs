@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use aye_core::event::Event;
 use aye_core::id::{QuestionId, RunId};
 use aye_core::journal::State;
+use aye_core::nested::Parent;
 use aye_core::question::Question;
 use aye_process::LogReader;
 use serde_json::{Map, Value};
@@ -55,6 +56,11 @@ impl JournalReader {
     /// The run that a name, the beginning of one, or `last` stands for.
     pub fn find_run(&self, name: &str) -> Result<RunRow, Error> {
         find_run(&*self.store, name)
+    }
+
+    /// The steps that a run is inside of, from the outside in.
+    pub fn around(&self, run: &RunId) -> Result<Vec<Parent>, Error> {
+        Ok(self.store.place_of(run)?)
     }
 
     /// The run with this id.

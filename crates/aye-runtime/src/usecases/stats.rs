@@ -235,13 +235,15 @@ impl Collected {
                 }
                 EventKind::StepFailed(failed) if own => {
                     failed_step = Some(failed.step.clone());
-                    let bad = matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout);
+                    let ran = matches!(failed.outcome, BadOutcome::Failure | BadOutcome::Timeout);
+                    // An exit code with a way of its own is an answer, not a failure.
+                    let bad = ran && failed.leads_to.is_none();
                     let first = match failed.execution {
-                        0 => bad,
+                        0 => ran,
                         execution => seen.insert((&failed.step, execution)),
                     };
                     // How long it ran until someone stopped it says nothing about the step.
-                    let took = took(failed.process.as_ref(), failed.duration_ms).filter(|_| bad);
+                    let took = took(failed.process.as_ref(), failed.duration_ms).filter(|_| ran);
                     self.step(&failed.step, first, bad, took);
                 }
                 EventKind::ConfirmationRequired(question) => {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use aye_core::event::EventKind;
 use aye_core::id::RunId;
 use aye_core::input::Request;
+use aye_core::nested::Parent;
 use indexmap::IndexMap;
 
 use crate::error::Error;
@@ -38,6 +39,8 @@ pub struct Cancelling {
     pub outcome: CancelOutcome,
     /// Something is done before the run ends: a clean-up path or `finally`.
     pub cleans_up: bool,
+    /// The step inside which that is done, where the run itself has nothing to clean up.
+    pub cleans_inside: Option<String>,
 }
 
 /// What became of cancelling a run.
@@ -102,24 +105,37 @@ impl Runtime {
             return Err(only_finishing(&row.id));
         }
         let now = now || loaded.is_ok_and(|run| run.state.ends_on_cancel());
-        let cleans_up = match undriven {
-            true => self.cleans_up(&*store, &row, now)?,
-            false => self.cleans_up(&*store, &row, now).unwrap_or_default(),
+        let cleaner = match undriven {
+            true => self.cleaner(&*store, &row, now)?,
+            false => self.cleaner(&*store, &row, now).unwrap_or_default(),
+        };
+        let cleans_up = cleaner.is_some();
+        let cleans_inside = match cleaner.filter(|cleaner| *cleaner != row.id) {
+            Some(inside) => {
+                let depth = store.place_of(&row.id)?.len();
+                store.place_of(&inside)?.get(depth).map(Parent::label)
+            }
+            None => None,
         };
         if undriven && cleans_up {
             // Its clean-up would be started.
             store.verify(&row.id)?;
             self.at(&row.workspace)?.must_be_trusted()?;
             store.send(&row.id, &request, &self.driver().user, self.now())?;
-            return Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver, cleans_up });
+            let outcome = CancelOutcome::NeedsDriver;
+            return Ok(Cancelling { row, outcome, cleans_up, cleans_inside });
         }
         match self.submit_to(&mut *store, &row, &request, warn)? {
-            Some(sent) => Ok(Cancelling { row, outcome: CancelOutcome::Sent(sent), cleans_up }),
+            Some(sent) => {
+                let outcome = CancelOutcome::Sent(sent);
+                Ok(Cancelling { row, outcome, cleans_up, cleans_inside })
+            }
             // Its driver died before it read the request.
             None => {
                 let row = store.outermost(&row.id)?.unwrap_or(row);
                 self.at(&row.workspace)?.must_be_trusted()?;
-                Ok(Cancelling { row, outcome: CancelOutcome::NeedsDriver, cleans_up: true })
+                let outcome = CancelOutcome::NeedsDriver;
+                Ok(Cancelling { row, outcome, cleans_up: true, cleans_inside })
             }
         }
     }
@@ -132,16 +148,22 @@ impl Runtime {
         row: &RunRow,
         now: bool,
     ) -> Result<bool, Error> {
+        Ok(self.cleaner(store, row, now)?.is_some())
+    }
+
+    /// The first of these runs that has something to clean up.
+    fn cleaner(&self, store: &dyn Store, row: &RunRow, now: bool) -> Result<Option<RunId>, Error> {
         if LoadedRun::read(store, row, self)?.cleans_up(now) {
-            return Ok(true);
+            return Ok(Some(row.id.clone()));
         }
         for inside in store.runs_inside(&row.id)? {
-            let open = !inside.status.is_ended();
-            if open && self.cleans_up(store, &inside, now).unwrap_or_default() {
-                return Ok(true);
+            if !inside.status.is_ended()
+                && let Some(run) = self.cleaner(store, &inside, now).unwrap_or_default()
+            {
+                return Ok(Some(run));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether a request waits for a process that drives the run: a cancel, if something has to
@@ -210,6 +232,8 @@ impl Runtime {
                 None => return self.submit_to(store, row, request, warn),
             },
         };
+        // That takes its time: nobody waits for the end of it.
+        let cleans_up = self.needs_driver(&*store, row, request);
         let mut listener = store.listen()?;
         let id = store.send(&row.id, &stored, &self.driver().user, self.now())?;
         let since = Instant::now();
@@ -218,7 +242,10 @@ impl Runtime {
             let verdict = store.verdict(id)?;
             match verdict.as_ref().map(Verdict::refusal) {
                 // Who cancels waits for what runs to end.
-                Some(None) if since.elapsed() < PATIENCE && is_stopping(store, row, request)? => {}
+                Some(None)
+                    if !cleans_up
+                        && since.elapsed() < PATIENCE
+                        && is_stopping(store, row, request)? => {}
                 Some(None) => return Ok(Some(Sent::Accepted)),
                 Some(Some(why)) => {
                     if verdict == Some(Verdict::Ended) {

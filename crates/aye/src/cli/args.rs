@@ -25,9 +25,9 @@ Examples:
   aye answer k3f9x2m7q1-1 proceed     answer from anywhere
   aye resume last                     continue after a crash or a pause
 
-Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
-5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
-executable/found, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4
+unreadable, 5 declined or cancelled, 6 paused and waiting, 124 timed out,
+126/127 command not executable/found, 130 interrupted.";
 
 /// Runbooks that ask first.
 #[derive(Debug, Parser)]

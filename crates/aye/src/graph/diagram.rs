@@ -241,7 +241,7 @@ impl Diagram {
             self.imply_end(from, EndStatus::Completed, "success", EdgeKind::Good);
         }
         let caught = node.routes.declined.or(node.routes.failure).is_some();
-        if node.can_decline() && !caught {
+        if node.can_decline() && !caught && node.routed_no().is_none() {
             self.imply_end(from, EndStatus::Cancelled, "declined", EdgeKind::Refused);
         }
     }

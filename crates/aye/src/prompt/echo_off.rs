@@ -95,6 +95,10 @@ impl<R: Report> Report for EchoOff<R> {
         self.report.step_ends(lane);
     }
 
+    fn ended_before(&mut self, lane: usize, well: bool) {
+        self.report.ended_before(lane, well);
+    }
+
     fn tick(&mut self, tick: Tick<'_>) {
         self.take();
         // A full buffer would hold up Ctrl-C as well.
@@ -114,6 +118,10 @@ impl<R: Report> Report for EchoOff<R> {
 
     fn pause(&mut self) {
         self.report.pause();
+    }
+
+    fn hold(&mut self, held: bool) {
+        self.report.hold(held);
     }
 
     fn suspended(&mut self) {

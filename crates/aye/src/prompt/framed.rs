@@ -296,6 +296,11 @@ impl Framed {
         self.begin_anew();
     }
 
+    /// Whether its first rows cannot be taken away for the moment.
+    pub(super) fn is_tall(&self) -> bool {
+        self.head_printed || self.details_printed || self.body_printed > 0
+    }
+
     /// Nothing of it is on the terminal.
     fn begin_anew(&mut self) {
         self.head_printed = false;

@@ -8,7 +8,7 @@ use aye_runtime::report::{Place, Report, Tick};
 use super::shared_screen::SharedScreen;
 
 /// Takes the prompt off the screen before the report prints; the prompter
-/// brings it back.
+/// brings it back. Nothing is printed into a frame whose beginning is in the scrollback.
 pub struct ScreenReport<'a> {
     report: Box<dyn Report + 'a>,
     screen: SharedScreen,
@@ -18,6 +18,19 @@ impl<'a> ScreenReport<'a> {
     /// A report on this screen.
     pub fn new(report: Box<dyn Report + 'a>, screen: SharedScreen) -> Self {
         Self { report, screen }
+    }
+
+    /// Takes the prompt off the screen; what cannot be taken away for the moment stays
+    /// whole, and the report waits for its end.
+    fn hide(&mut self) {
+        self.screen.hide();
+        self.report.hold(self.screen.is_tall());
+    }
+
+    /// The prompt is over for now.
+    fn finish(&mut self) {
+        self.screen.finish();
+        self.report.hold(false);
     }
 }
 
@@ -34,15 +47,15 @@ impl Report for ScreenReport<'_> {
             | EventKind::ConfirmationExpired { .. }
             | EventKind::SkillPaused { .. }
             | EventKind::SkillCancelled { .. }
-            | EventKind::SkillFailed { .. } => self.screen.finish(),
-            _ => self.screen.hide(),
+            | EventKind::SkillFailed { .. } => self.finish(),
+            _ => self.hide(),
         }
         self.report.event(place, event, state);
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
         if self.report.prints_output() {
-            self.screen.hide();
+            self.hide();
         }
         self.report.output(lane, stream, bytes);
     }
@@ -70,14 +83,19 @@ impl Report for ScreenReport<'_> {
     fn step_begins(&mut self, lane: usize, interactive: bool) {
         if interactive {
             self.screen.lend(lane);
+            self.report.hold(false);
         }
         self.report.step_begins(lane, interactive);
     }
 
     fn step_ends(&mut self, lane: usize) {
-        self.screen.hide();
+        self.hide();
         self.report.step_ends(lane);
         self.screen.take_back(lane);
+    }
+
+    fn ended_before(&mut self, lane: usize, well: bool) {
+        self.report.ended_before(lane, well);
     }
 
     fn tick(&mut self, tick: Tick<'_>) {
@@ -87,22 +105,24 @@ impl Report for ScreenReport<'_> {
     }
 
     fn stopping(&mut self, words: &str) {
-        self.screen.hide();
+        self.finish();
         self.report.stopping(words);
     }
 
     fn note(&mut self, words: &str) {
-        self.screen.hide();
+        self.hide();
         self.report.note(words);
     }
 
     fn pause(&mut self) {
+        self.report.hold(self.screen.is_tall());
         self.report.pause();
     }
 
     fn suspended(&mut self) {
         // What took the terminal last gives it back first.
         self.screen.rest();
+        self.report.hold(false);
         self.report.suspended();
     }
 
@@ -120,5 +140,6 @@ impl Report for ScreenReport<'_> {
 impl Drop for ScreenReport<'_> {
     fn drop(&mut self) {
         self.screen.rest();
+        self.report.hold(false);
     }
 }

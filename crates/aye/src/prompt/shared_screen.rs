@@ -51,6 +51,14 @@ impl SharedScreen {
         }
     }
 
+    /// Whether a prompt is on it that cannot be taken away for the moment.
+    pub(super) fn is_tall(&self) -> bool {
+        match &self.drawn().prompt {
+            Some(Prompt::Framed(prompt)) => prompt.is_tall(),
+            Some(Prompt::Plain(_)) | None => false,
+        }
+    }
+
     /// The window has changed: a frame is painted anew, lines stay as they are.
     pub fn resized(&self) {
         if let Some(Prompt::Framed(prompt)) = &mut self.drawn_mut().prompt {

@@ -165,10 +165,10 @@ pub fn view_below(
 
 /// Title and message.
 pub fn head(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
-    let place = asked.run.map(|run| place::place(run, &asked.question.step, look));
+    let place = asked.run.map(|run| place::place(asked, run, look));
     let title = match (asked.question.own_title(), &place) {
         (Some(title), _) => harmless(Styled::new(), title, Some(Tone::Strong)),
-        (None, Some(place)) => Styled::new().tone(Tone::Dim, place.whole.as_str()),
+        (None, Some(place)) => Styled::new().tone(Tone::Dim, place.whole(look.room())),
         (None, None) => {
             let lines = message(&asked.question.message, look.room(), look.paint);
             let part = |index| if index == 0 { Part::First } else { Part::Plain };
@@ -182,14 +182,17 @@ pub fn head(asked: &AskedQuestion<'_>, look: Look) -> Vec<Styled> {
         lines.push(look.bar(part).then(line));
     }
     if let Some(place) = place.filter(|_| asked.question.own_title().is_some()) {
-        let beside = Styled::new().tone(Tone::Dim, format!("  {}", place.whole));
+        let title = lines.last().map_or(0, Styled::width);
+        let room = look.columns.saturating_sub(title + FRAME);
+        let beside = Styled::new().tone(Tone::Dim, format!("  {}", place.whole(room)));
         match lines.as_mut_slice() {
             [only] if only.width() + beside.width() < look.columns => {
                 *only = std::mem::take(only).then(beside);
             }
             // Which of many it is about must not be lost.
             _ => {
-                let inside = place.inside.map(|inside| Styled::new().tone(Tone::Dim, inside));
+                let inside = place.inside(look.room());
+                let inside = inside.map(|inside| Styled::new().tone(Tone::Dim, inside));
                 let inside = inside.iter().flat_map(|inside| wrap(inside, look.room(), 2, true));
                 lines.extend(inside.map(|line| look.bar(Part::Plain).then(line)));
             }

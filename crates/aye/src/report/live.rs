@@ -70,7 +70,9 @@ pub struct LiveReport<'a, W: Write> {
     frame: usize,
     /// The lane whose step has the terminal.
     lent: Option<usize>,
-    /// What is printed when it is ours again.
+    /// A question stands where rows would be printed.
+    holds: bool,
+    /// What is printed when the terminal is ours again.
     held: Vec<Painted>,
     asked: AskedQuestions,
     plan: upcoming::Plan,
@@ -78,6 +80,8 @@ pub struct LiveReport<'a, W: Write> {
     over: bool,
     /// What Ctrl-C does here.
     interrupt: &'static str,
+    /// The process that drives the run shows it: it knows what has ended before.
+    drives: bool,
 }
 
 /// A [`Tick`] that is kept.
@@ -116,11 +120,13 @@ impl<'a, W: Write> LiveReport<'a, W> {
             ticked: None,
             frame: 0,
             lent: None,
+            holds: false,
             held: Vec::new(),
             asked: AskedQuestions::default(),
             plan: upcoming::Plan::default(),
             over: false,
             interrupt: "Ctrl-C pauses",
+            drives: true,
         }
     }
 
@@ -128,6 +134,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
     #[must_use]
     pub fn watching(mut self) -> Self {
         self.interrupt = "Ctrl-C stops watching";
+        self.drives = false;
         self
     }
 
@@ -146,7 +153,7 @@ impl<'a, W: Write> LiveReport<'a, W> {
 
     /// Prints lines for good and the block below them, in one write.
     fn print(&mut self, lines: Vec<Painted>) {
-        if self.lent.is_some() {
+        if self.lent.is_some() || self.holds {
             self.held.extend(lines);
             return;
         }
@@ -318,7 +325,17 @@ impl<'a, W: Write> LiveReport<'a, W> {
                 self.item_ended(lane, event, state)
             }
             EventKind::SkillFailed { .. } | EventKind::SkillCancelled { .. } => self.unreached(),
-            EventKind::SkillStarted(_) if place.lane > 0 && self.folds() => Vec::new(),
+            EventKind::SkillStarted(_) | EventKind::SkillResumed { .. }
+                if place.lane > 0 && self.folds() =>
+            {
+                self.begun_before(place.lane, event).into_iter().collect()
+            }
+            EventKind::SkillResumed { .. } => {
+                let line = live_line(event, state, self.paint);
+                let line = line.map(|line| self.folded(&self.placed(place, None, &line)));
+                let begun = self.begun_before(place.lane, event);
+                line.into_iter().flatten().chain(begun).collect()
+            }
             EventKind::SkillFinishing(finishing) if !within => {
                 let (mark, text) = ((Glyph::Running, Tone::Mark), finishing_words(finishing));
                 let (depth, name) = (lane.depth(), "finally");
@@ -356,6 +373,15 @@ impl<'a, W: Write> LiveReport<'a, W> {
         aligned().unwrap_or_else(|| indent(place, line))
     }
 
+    /// The row of the step with runs inside it that a run was at before someone took it up:
+    /// what happens there is shown beneath.
+    fn begun_before(&self, lane: usize, event: &Event) -> Option<Painted> {
+        let EventKind::SkillResumed { suspended_ms: None, .. } = &event.kind else { return None };
+        let inside = self.lanes.get(lane)?;
+        let heads = inside.current.as_ref().is_some_and(|current| current.has_heading(inside));
+        heads.then(|| self.begun(lane)).flatten()
+    }
+
     /// The row of a step that begins.
     fn begun(&self, lane: usize) -> Option<Painted> {
         let lane = self.lanes.get(lane)?;
@@ -386,6 +412,9 @@ impl<W: Write> Report for LiveReport<'_, W> {
     fn event(&mut self, place: Place<'_>, event: &Event, state: &State) {
         self.stream_states.event(place, event, state);
         self.lanes.before(place, event, state, self.paint);
+        if self.drives {
+            self.lanes.count_items(place.lane);
+        }
         if place.lane == 0 {
             self.plan.event(event, state);
         } else if let Some(lane) = self.lanes.get(place.lane).filter(|lane| !lane.is_in_item()) {
@@ -488,11 +517,16 @@ impl<W: Write> Report for LiveReport<'_, W> {
         }
     }
 
+    fn ended_before(&mut self, lane: usize, well: bool) {
+        self.lanes.ended_inside(lane, well);
+    }
+
     fn tick(&mut self, tick: Tick<'_>) {
         let Tick { now, running, waiting } = tick;
         self.ticked = Some(Ticked { now, running: running.to_vec(), waiting });
         // Sent to the background, someone else types in the last line.
-        let idle = self.lent.is_some() || self.over || self.verbosity == Verbosity::Quiet;
+        let idle =
+            self.lent.is_some() || self.holds || self.over || self.verbosity == Verbosity::Quiet;
         if idle || !(self.foreground)() {
             return;
         }
@@ -518,6 +552,14 @@ impl<W: Write> Report for LiveReport<'_, W> {
 
     fn pause(&mut self) {
         self.erase();
+    }
+
+    fn hold(&mut self, held: bool) {
+        self.holds = held;
+        if !held && self.lent.is_none() && !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            self.print(held);
+        }
     }
 
     fn continued(&mut self) {

@@ -9,6 +9,7 @@
 //! what a report makes of it goes to the reader of these streams.
 
 mod asked;
+mod failures;
 mod fold;
 mod history;
 mod json;

@@ -12,6 +12,7 @@ use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_
 use crate::signs;
 use crate::words::about_inside;
 
+use super::failures::shortened;
 use super::timeline::{channel_words, ended_words, origin_words};
 
 /// What is said of a step that has not begun because others run.
@@ -72,7 +73,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
             let process = failed.process.as_ref().filter(|process| process.cpu_ms.is_some());
             let took = process.map(|process| process.duration_ms).or(failed.duration_ms);
             let after = took.map(Duration::from_millis);
-            let mut lines = failed.message.lines().map(escape_control_line);
+            let said = shortened(&failed.message, &event.run.outermost());
+            let mut lines = said.lines().map(escape_control_line);
             let mut message = lines.next().unwrap_or_default();
             if let Some(target) = &failed.leads_to {
                 message.push_str(&format!(", which leads to `{}`,", escape_control_line(target)));

@@ -16,6 +16,7 @@ use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
 use super::asked::{covered_text, first_words};
+use super::failures::shortened;
 use super::offered::Offered;
 use super::step_line::has_name;
 
@@ -65,7 +66,8 @@ fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) 
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
     let mut covered = String::new();
-    let mut why = state.end_message.iter().flat_map(|why| why.lines()).map(escape_control);
+    let why = state.end_message.as_ref().map(|why| shortened(why, outer));
+    let mut why = why.iter().flat_map(|why| why.lines()).map(escape_control);
     // Writing to a string cannot fail.
     match outcome {
         Outcome::Ended(Ended::Completed) => {
@@ -213,11 +215,19 @@ fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) 
     }
     text.push_str(&covered);
     for (name, value) in &state.results {
-        let shown = match value {
-            Value::String(text) => escape_control_line(text),
-            other => escape_control_line(&other.to_string()),
+        let name = paint.text(Tone::Dim, &format!("{name}:"));
+        let _ = match value {
+            Value::String(value) if value.trim_end().contains('\n') => {
+                let line = |line| match escape_control_line(line) {
+                    line if line.trim().is_empty() => "\n".to_owned(),
+                    line => format!("    {line}\n"),
+                };
+                let lines: String = value.trim_end().lines().map(line).collect();
+                write!(text, "  {name}\n{lines}")
+            }
+            Value::String(value) => writeln!(text, "  {name} {}", escape_control_line(value)),
+            other => writeln!(text, "  {name} {}", escape_control_line(&other.to_string())),
         };
-        let _ = writeln!(text, "  {} {shown}", paint.text(Tone::Dim, &format!("{name}:")));
     }
     let widest = next.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
     for (what, command) in next {

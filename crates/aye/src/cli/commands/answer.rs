@@ -43,7 +43,7 @@ Examples:
   aye answer k3f9x2m7q1-1              shows the question and asks here
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
   aye answer k3f9 proceed --resume     resume the run if no process drives it
-  aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
+  aye answer k3f9 edit --set tag=v1.2  retry a step with another argument";
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
@@ -433,6 +433,7 @@ fn ask_here(
         shown.options.retain(|offer| offer.value != "edit");
     }
     let known = journal.known_about(row, &state, asked, context)?;
+    let around = journal.around(&row.id)?;
     let here = AskedQuestion {
         question: &shown,
         deadline,
@@ -440,6 +441,7 @@ fn ask_here(
         advice: &[],
         known: &known,
         run: Some(&state),
+        around: &around,
         secrets: None,
         among: None,
         shown: false,

@@ -4,6 +4,7 @@ use clap::Args;
 use indexmap::IndexMap;
 
 use crate::cli::Context;
+use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{CancelOutcome, Cancelling, ResumeRequest, Sent};
 
@@ -29,7 +30,7 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
     let row = context.journal()?.find_run(&args.run)?;
     let by = context.driver().user;
     let cancelling = context.cancel(&row, by, args.reason, args.now, &mut |w| warn(&w, context))?;
-    let Cancelling { row, outcome, cleans_up } = cancelling;
+    let Cancelling { row, outcome, cleans_up, cleans_inside } = cancelling;
     match outcome {
         CancelOutcome::NeedsDriver => {
             let there = context.at(&row.workspace)?;
@@ -45,10 +46,17 @@ pub(super) fn run(args: CancelArgs, context: &Context) -> Result<u8, Error> {
         CancelOutcome::Sent(Sent::Accepted | Sent::AcceptedUndriven) => {
             match context.json {
                 true => runs::print_as_listed(&row, context)?,
-                false if cleans_up => print_line(&format!(
-                    "run {run} is being cancelled: it cleans up first; `aye watch {run}` shows it",
-                    run = row.id
-                ))?,
+                false if cleans_up => {
+                    let who = cleans_inside.map_or_else(
+                        || "it".to_owned(),
+                        |step| format!("`{}`", escape_control_line(&step)),
+                    );
+                    print_line(&format!(
+                        "run {run} is being cancelled: {who} cleans up first; `aye watch {run}` \
+                         shows it",
+                        run = row.id
+                    ))?;
+                }
                 false => print_line(&format!("run {} ({}) is cancelled", row.id, row.skill))?,
             }
             Ok(0)

@@ -18,11 +18,11 @@ Examples:
   aye choose 'Size?' small large --default small --timeout 1m
   aye choose 'Which host?' web1 web2 --journal    also in `aye inbox`
 
-The chosen option is written to standard output. Without options on the command line,
-they are read from standard input, one per line.
+The chosen option is written to standard output. Without options on the
+command line, they are read from standard input, one per line.
 
-Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default. Ctrl-C interrupts the script, as at `read`.";
+Exit codes: 0 chosen, 5 cancelled with Esc, 6 nobody can be asked, 124 timed
+out without a default. Ctrl-C interrupts the script, as at `read`.";
 
 // Options of `aye choose`.
 #[derive(Debug, Args)]

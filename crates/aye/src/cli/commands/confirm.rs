@@ -14,11 +14,11 @@ Examples:
   if aye confirm 'Deploy to production?'; then ./deploy; fi
   aye confirm 'Continue?' --default yes --timeout 30s
   aye confirm 'Delete everything?' --default no || exit
-  aye confirm 'Restart web3?' --journal    also in `aye inbox`, and recorded as a run
+  aye confirm 'Restart web3?' --journal    also in `aye inbox`, as a run
 
-Exit codes: 0 yes, 1 no, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default. Ctrl-C interrupts the script, as at `read`. Nothing is written to
-standard output.";
+Exit codes: 0 yes, 1 no, 5 cancelled with Esc, 6 nobody can be asked, 124
+timed out without a default. Ctrl-C interrupts the script, as at `read`.
+Nothing is written to standard output.";
 
 // Options of `aye confirm`.
 #[derive(Debug, Args)]

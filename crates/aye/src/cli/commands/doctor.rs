@@ -32,11 +32,13 @@ Examples:
   aye doctor
   aye doctor --json | jq '.clients'
 
-Tries what it can without side effects: writes and removes a file in `AYE_HOME`, opens the
-journal, runs git and well-known editors with `--version`, starts trusted tool servers and lists
-their tools, and connects to the display. Of other editors, the advisor and the commands under
-`[tools]` it only checks that the program is there: \"found, not started\". Of a
-notification channel it says how its last message went; `aye notify test` sends one.
+Tries what it can without side effects: writes and removes a file in
+`AYE_HOME`, opens the journal, runs git and well-known editors with
+`--version`, starts trusted tool servers and lists their tools, and connects
+to the display. Of other editors, the advisor and the commands under `[tools]`
+it only checks that the program is there: \"found, not started\". Of a
+notification channel it says how its last message went; `aye notify test`
+sends one.
 
 Exit codes: 0 no problem found, 1 a problem found.";
 

@@ -13,13 +13,13 @@ const EXAMPLES: &str = "\
 Examples:
   name=$(aye input 'Your name?') || exit
   token=$(aye input 'Token?' --secret)
-  commit=$(aye input 'Which commit?' --match '^[0-9a-f]{7,40}$' --default HEAD)
+  commit=$(aye input 'Which commit?' --match '^[0-9a-f]{7,}$' --default HEAD)
   ticket=$(aye input 'Which ticket?' --journal)    also in `aye inbox`
 
 The text is written to standard output.
 
-Exit codes: 0 answered, 5 cancelled with Esc, 6 nobody can be asked, 124 timed out
-without a default. Ctrl-C interrupts the script, as at `read`.";
+Exit codes: 0 answered, 5 cancelled with Esc, 6 nobody can be asked, 124 timed
+out without a default. Ctrl-C interrupts the script, as at `read`.";
 
 // Options of `aye input`.
 #[derive(Debug, Args)]

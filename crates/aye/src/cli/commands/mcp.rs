@@ -21,8 +21,8 @@ use super::output::{print_json, print_json_line, print_line};
 
 const EXAMPLES: &str = "\
 Examples:
-  aye mcp                         serve on standard input and output; assistants start this
-  aye mcp --http 127.0.0.1:8737   for clients that speak HTTP, on this machine only
+  aye mcp                         on standard input and output, for assistants
+  aye mcp --http 127.0.0.1:8737   over HTTP, on this machine only
   aye mcp token                   the token they need
   aye mcp install claude          add it to `.mcp.json`, for Claude Code";
 
@@ -32,14 +32,16 @@ Examples:
   aye mcp install cursor     .cursor/mcp.json
   aye mcp install vscode     .vscode/mcp.json
 
-Shows the change first, and leaves everything else in the file as it is. Then it asks whether
-you trust this project (`aye trust`): without trust, assistants can start nothing.";
+Shows the change first, and leaves everything else in the file as it is. Then
+it asks whether you trust this project (`aye trust`): without trust,
+assistants can start nothing.";
 
 const TOKEN: &str = "\
 Examples:
   curl -H \"Authorization: Bearer $(aye mcp token)\" ...
 
-The token is in `AYE_HOME/mcp.token`, which only you can read. Remove the file to get a new one.";
+The token is in `AYE_HOME/mcp.token`, which only you can read. Remove the file
+to get a new one.";
 
 // Options of `aye mcp`.
 #[derive(Debug, Args)]

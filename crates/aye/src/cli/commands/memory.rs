@@ -27,11 +27,13 @@ const EXAMPLES: &str = "\
 Examples:
   aye memory list                                  everything that was learned
   aye memory check 'manifest unknown' --tool podman
-  aye memory learn --error 'manifest unknown' --tool podman --fix 'use the full SHA'
+  aye memory learn --error 'manifest unknown' --tool podman \\
+    --fix 'use the full SHA'
   aye memory forget pref-1a2b3c4d
-  aye memory stats                                 are fewer questions asked each week?
+  aye memory stats                                 fewer questions each week?
 
-The project's memory is in `.aye/memory`, shared through git; yours is in `AYE_HOME/memory`.";
+The project's memory is in `.aye/memory`, shared through git; yours is in
+`AYE_HOME/memory`.";
 
 const LIST: &str = "\
 Examples:
@@ -53,19 +55,22 @@ const AGREE: &str = "\
 Examples:
   aye memory agree fix-1a2b3c4d
 
-Shows exactly what the fix would do, and asks. Also use this for what a skill proposes (prop-…).
-Fixes that an assistant proposes or that come with a project need this before they are used on
-this machine. So does a fix that failed twice in a row, and one whose content has changed.
+Shows exactly what the fix would do, and asks. Also use this for what a skill
+proposes (prop-…). Fixes that an assistant proposes or that come with a
+project need this before they are used on this machine. So does a fix that
+failed twice in a row, and one whose content has changed.
 
-Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be asked.";
+Exit codes: 0 agreed, 3 there is no such fix, 5 not agreed, 6 nobody can be
+asked.";
 
 const IMPORT: &str = "\
 Examples:
   aye memory import ~/src/redhat-ai-workflow/memory/learned/*.yaml
 
-redhat-ai-workflow (github.com/dmzoneill) is the project whose skill and memory files Aye also
-reads. Prints a line for each entry, and the reason if it skips one. Fixes arrive as text, which is
-only shown. Remembered answers do not say what they were for, so Aye asks once more.
+redhat-ai-workflow (github.com/dmzoneill) is the project whose skill and
+memory files Aye also reads. Prints a line for each entry, and the reason if
+it skips one. Fixes arrive as text, which is only shown. Remembered answers do
+not say what they were for, so Aye asks once more.
 
 Exit codes: 0 imported, 1 a file is not one of these.";
 
@@ -79,14 +84,16 @@ Exit codes: 0 something is known, 1 nothing is known.";
 const LEARN: &str = "\
 Examples:
   aye memory learn                                 asks for everything
-  aye memory learn --error 'manifest unknown' --meaning 'the tag is too short' --tag registry
+  aye memory learn --error 'manifest unknown' --meaning 'the tag is too short' \\
+    --tag registry
   aye memory learn --error 'token expired' --tool oc -- oc login
   aye memory learn --error 'manifest unknown' --tool bonfire.deploy \\
       --set 'image_tag={{ args.image_tag | trim }}'
 
-With `--set` or a command this adds a fix: Aye changes the arguments, or runs the command, and
-tries the step again; with `--replace` the command stands in for the step. Without them it adds a
-known issue, which is only shown. `--error` is plain words of the error, in any case, or
+With `--set` or a command this adds a fix: Aye changes the arguments, or runs
+the command, and tries the step again; with `--replace` the command stands in
+for the step. Without them it adds a known issue, which is only shown.
+`--error` is plain words of the error, in any case, or
 `/a regular expression/`.";
 
 const STATS: &str = "\

@@ -17,8 +17,9 @@ Examples:
   aye notify test phone      through one of them
   aye notify list            list the newest messages and whether they arrived
 
-A channel is a table in `~/.config/aye/config.toml`, or in the `aye.toml` of a project that you
-trust. Its kind is webhook, ntfy, email, command, desktop or dropbox:
+A channel is a table in `~/.config/aye/config.toml`, or in the `aye.toml` of a
+project that you trust. Its kind is webhook, ntfy, email, command, desktop or
+dropbox:
 
   [notify.phone]
   kind = \"ntfy\"

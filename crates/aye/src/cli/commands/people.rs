@@ -23,12 +23,12 @@ Examples:
   aye people add ann --rights answer,start,read
   aye people add bob --rights read --project .
   aye people list
-  aye people revoke ann                 a new token and link; the old ones stop working
+  aye people revoke ann                 a new token and link; ends the old
   aye people revoke ann 0f3c9a7715b2    sign out one of her devices
   aye people remove bob
 
-A device is a browser that signed in with a link. Each link works once, for one device, and
-expires after a day. The token is for programs.";
+A device is a browser that signed in with a link. Each link works once, for
+one device, and expires after a day. The token is for programs.";
 
 // Options of `aye people`.
 #[derive(Debug, Args)]

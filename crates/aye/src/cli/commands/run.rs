@@ -28,7 +28,7 @@ Examples:
   aye run release --from confirm       begin at a step
   aye run release --only image         run one step alone
   aye run nightly --yes --json         for a scheduler
-  aye run release --detach             in the background; answer with `aye inbox`";
+  aye run release --detach             in the background; then `aye inbox`";
 
 // Options of `aye run`.
 #[derive(Debug, Args)]

@@ -24,14 +24,16 @@ Examples:
 const ADD: &str = "\
 Examples:
   aye schedule add backup --at 'daily 03:00'
-  aye schedule add report --at 'Mon..Fri 08:30' -i team=web --name morning-report
+  aye schedule add report --at 'Mon..Fri 08:30' -i team=web \\
+    --name morning-report
   aye schedule add check --at 'every 15m'
 
-Times: 'Mon 09:00', 'Mon,Thu 09:00', 'Mon..Fri 09:00', 'daily 03:00', 'monthly 15 06:00',
-'hourly', 'every 15m', 'every 6h'; in the time zone of this machine.
+Times: 'Mon 09:00', 'Mon,Thu 09:00', 'Mon..Fri 09:00', 'daily 03:00',
+'monthly 15 06:00', 'hourly', 'every 15m', 'every 6h'; in the time zone of
+this machine.
 
-The project has to be trusted (`aye trust`). The run is started in the background, and
-its questions wait in `aye inbox`.";
+The project has to be trusted (`aye trust`). The run is started in the
+background, and its questions wait in `aye inbox`.";
 
 // Options of `aye schedule`.
 #[derive(Debug, Args)]

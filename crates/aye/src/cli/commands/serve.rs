@@ -21,17 +21,18 @@ mod open;
 
 const EXAMPLES: &str = "\
 Examples:
-  aye serve                          at 127.0.0.1:8740; the first line is the address
+  aye serve                          at 127.0.0.1:8740, as its first line says
   aye serve --listen 127.0.0.1:0     at a free port
-  aye serve open                     open the page of the running server, signed in
+  aye serve open                     open its page, signed in
   aye serve install                  keep it running: a systemd user unit
   aye serve --listen 192.0.2.7:8740 --remote --tls-self-signed
-                                     for people on other machines (`aye people add`)
+                                     for other machines (`aye people add`)
   aye serve --socket /run/aye/serve.sock
                                      also for other accounts of this machine
 
 Programs of this user find address and token in `AYE_HOME/serve.json`:
-  curl -H \"Authorization: Bearer $(jq -r .token serve.json)\" $(jq -r .url serve.json)/api/v1/runs";
+  curl -H \"Authorization: Bearer $(jq -r .token serve.json)\" \\
+    $(jq -r .url serve.json)/api/v1/runs";
 
 /// Where it listens unless someone says.
 pub(super) const ADDRESS: &str = "127.0.0.1:8740";

@@ -172,7 +172,10 @@ fn table(
     if lines.is_empty() {
         return String::new();
     }
-    let shown = |name: &str| term::fit(&escape_control_line(name), WIDEST_NAME);
+    // Rather than that a row is broken, a name is cut.
+    let room = columns.map_or(WIDEST_NAME, |columns| columns.saturating_sub(27));
+    let room = room.clamp(8, WIDEST_NAME);
+    let shown = |name: &str| term::fit(&escape_control_line(name), room);
     let widest = lines.iter().map(|line| term::width(&shown(line.name))).max().unwrap_or(0);
     let widest = widest.max(name.len());
     let most = lines.iter().filter_map(|line| line.spread.median).max().unwrap_or(0);

@@ -16,11 +16,12 @@ use aye_runtime::tools::{ToolError, Tools, World};
 const EXAMPLES: &str = "\
 Examples:
   aye tools list                              list this project's tools
-  aye tools trust git                         review a server's command and trust it
+  aye tools trust git                         review a server and trust it
   aye tools call git.git_status -a repo_path=.
 
-Tools are set up in `aye.toml`: `[tools.git]` with `server = [\"uvx\", \"mcp-server-git\"]` is an MCP
-server, `[tools.deploy]` with `command = [\"./deploy\", \"{{ args.environment }}\"]` a command.";
+Tools are set up in `aye.toml`: `[tools.git]` with `server = [\"uvx\",
+\"mcp-server-git\"]` is an MCP server, `[tools.deploy]` with `command =
+[\"./deploy\", \"{{ args.environment }}\"]` a command.";
 
 const LIST: &str = "\
 Examples:
@@ -34,8 +35,9 @@ Examples:
   aye tools call time.get_current_time --args '{\"timezone\": \"Europe/Berlin\"}'
   echo '{\"environment\": \"stage\"}' | aye tools call deploy --args -
 
-Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is no such tool,
-5 declined, 6 nobody can be asked for trust, 124 timed out, 130 interrupted.";
+Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is
+no such tool, 5 declined, 6 nobody can be asked for trust, 124 timed out, 130
+interrupted.";
 
 const TRUST: &str = "\
 Examples:
@@ -43,7 +45,8 @@ Examples:
   aye tools trust git
   aye tools trust git --yes    agree without being asked, for scripts
 
-You trust the command as it is now, in this workspace. If it changes, Aye asks again.";
+You trust the command as it is now, in this workspace. If it changes, Aye asks
+again.";
 
 const FORGET: &str = "Examples:\n  aye tools forget git    ask again before it starts";
 

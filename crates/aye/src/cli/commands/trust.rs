@@ -25,10 +25,11 @@ Examples:
   aye trust --list          list trusted directories
   aye trust --remove        stop trusting it
 
-Assistants, schedules and the server start skills of trusted projects only. `aye run` runs a
-skill of any project, but ignores tool servers, heal rules, notification channels, the advisor
-and looser limits in its `aye.toml` until you trust it. If one of these changes later, Aye shows
-the difference and asks again.
+Assistants, schedules and the server start skills of trusted projects only.
+`aye run` runs a skill of any project, but ignores tool servers, heal rules,
+notification channels, the advisor and looser limits in its `aye.toml` until
+you trust it. If one of these changes later, Aye shows the difference and asks
+again.
 
 Exit codes: 0 trusted, 3 not found, 5 declined, 6 nobody can be asked.";
 

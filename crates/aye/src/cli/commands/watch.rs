@@ -28,7 +28,8 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  aye watch                  the newest run\n  \
     aye watch k3f9 --json      its events, as they come\n\n\
-    Exits with the run's exit code, or with 6 if the run waits and no process drives it.")]
+    Exits with the run's exit code, or with 6 if the run waits and no process\n\
+    drives it.")]
 pub struct WatchArgs {
     /// A run's id, the beginning of one, or last
     #[arg(default_value = "last")]

@@ -41,7 +41,7 @@ pub(super) fn details(
     }
     if let Some(run) = asked.run {
         rows.row("step", &format!("{} of {}", question.step, run.started.skill), None);
-        if let Some(inside) = super::place::place(run, &question.step, look).inside {
+        if let Some(inside) = super::place::place(asked, run, look).inside(usize::MAX) {
             rows.row("inside", &inside, None);
         }
         rows.row("where", &place(run), None);

@@ -11,6 +11,7 @@ use crate::screen::Painted;
 use crate::signs;
 
 use super::super::OutputMode;
+use super::super::failures::shortened;
 use super::super::kept_output::{KeptLine, is_logged};
 use super::super::timeline::ended_words;
 use super::LiveReport;
@@ -87,12 +88,14 @@ impl<W: Write> LiveReport<'_, W> {
         let right = took.map(Duration::from_millis).map(duration).unwrap_or_default();
         let routed = failed.leads_to.as_deref();
         let (mark, tone) = signs::of_failure(failed);
-        let mut lines = failed.message.lines().map(escape_control);
+        let message = self.lanes.get(0).map(|run| shortened(&failed.message, &run.run));
+        let message = message.as_deref().unwrap_or(&failed.message);
+        let mut lines = message.lines().map(escape_control);
         let mut message = lines.next().unwrap_or_default();
         let attempt = lane.current.as_ref().map_or(1, |current| current.attempt);
         if let Some(target) = routed {
             message.push_str(&format!(", which leads to `{}`", escape_control_line(target)));
-        } else if attempt > 1 {
+        } else if attempt > 1 && failed.outcome != BadOutcome::Interrupted {
             message.push_str(&format!(", attempt {attempt}"));
         }
         if failed.outcome == BadOutcome::Timeout {

@@ -1,6 +1,6 @@
 //! What a view knows of a run and of the runs inside it, side by side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use aye_core::event::{Event, EventKind, StepStarted};
 use aye_core::id::RunId;
@@ -19,7 +19,7 @@ use super::super::step_line::first_line;
 /// A run that is driven.
 #[derive(Debug)]
 pub(super) struct Lane {
-    run: RunId,
+    pub(super) run: RunId,
     /// The lane that it is inside of.
     pub(super) parent: Option<usize>,
     levels: Vec<Level>,
@@ -126,27 +126,35 @@ impl Lane {
 
 /// Every run that is driven, by its number; 0 is the run itself.
 #[derive(Debug, Default)]
-pub(super) struct Lanes(BTreeMap<usize, Lane>);
+pub(super) struct Lanes {
+    open: BTreeMap<usize, Lane>,
+    /// Those that have ended. Something may be recorded after that, such as what the run
+    /// has learned.
+    ended: HashSet<usize>,
+}
 
 impl Lanes {
     /// The lane there.
     pub(super) fn get(&self, lane: usize) -> Option<&Lane> {
-        self.0.get(&lane)
+        self.open.get(&lane)
     }
 
     pub(super) fn get_mut(&mut self, lane: usize) -> Option<&mut Lane> {
-        self.0.get_mut(&lane)
+        self.open.get_mut(&lane)
     }
 
     /// The runs inside a run, in the order in which they began.
     pub(super) fn inside(&self, lane: usize) -> impl Iterator<Item = (usize, &Lane)> {
-        self.0.iter().filter(move |(_, inner)| inner.parent == Some(lane)).map(|(id, l)| (*id, l))
+        self.open
+            .iter()
+            .filter(move |(_, inner)| inner.parent == Some(lane))
+            .map(|(id, l)| (*id, l))
     }
 
     /// What an item waits for, in words: an item beside it has its name, others their run's.
     pub(super) fn waits_for(&self, lane: &Lane, paint: Paint) -> Option<String> {
         let (name, holder) = lane.waits.as_ref()?;
-        let beside = self.0.values().find(|lane| lane.run == *holder);
+        let beside = self.open.values().find(|lane| lane.run == *holder);
         let beside = beside.map(|lane| lane.name(None, paint)).filter(|name| !name.is_empty());
         let holder = beside.unwrap_or_else(|| format!("run {holder}"));
         Some(format!("waits for {holder}, which holds the name `{name}`"))
@@ -154,12 +162,15 @@ impl Lanes {
 
     /// Takes in that something happened there, before it is shown.
     pub(super) fn before(&mut self, place: Place<'_>, event: &Event, state: &State, paint: Paint) {
-        if !self.0.contains_key(&place.lane) {
+        if !self.open.contains_key(&place.lane) {
             let lane = self.opened(place, state, paint);
-            self.0.insert(place.lane, lane);
+            self.open.insert(place.lane, lane);
         }
-        let Some(lane) = self.0.get_mut(&place.lane) else { return };
-        lane.done = state.steps.values().filter(|step| is_settled(step.status)).count();
+        if let EventKind::SkillStarted(_) | EventKind::SkillResumed { .. } = &event.kind {
+            self.ended.remove(&place.lane);
+        }
+        let Some(lane) = self.open.get_mut(&place.lane) else { return };
+        lane.done = done(state);
         match &event.kind {
             EventKind::StepStarted(started) => {
                 lane.current = Some(Current::begun(started, event.at, paint));
@@ -199,7 +210,7 @@ impl Lanes {
 
     /// Takes in what has ended, after it was shown.
     pub(super) fn after(&mut self, place: Place<'_>, event: &Event) {
-        let Some(lane) = self.0.get_mut(&place.lane) else { return };
+        let Some(lane) = self.open.get_mut(&place.lane) else { return };
         match &event.kind {
             EventKind::StepCompleted(_) | EventKind::StepFailed(_) => {
                 lane.last_text =
@@ -210,25 +221,39 @@ impl Lanes {
             | EventKind::SkillFailed { .. }
             | EventKind::SkillCancelled { .. } => {
                 let well = matches!(event.kind, EventKind::SkillCompleted { .. });
-                let parent = lane.parent;
-                if place.lane > 0 {
-                    self.0.remove(&place.lane);
+                if let Some(parent) = lane.parent {
+                    self.ended_inside(parent, well);
                 }
-                let parent = parent.and_then(|parent| self.0.get_mut(&parent));
-                if let Some(nested) = parent.and_then(|lane| lane.current.as_mut()?.nested.as_mut())
-                {
-                    nested.done += usize::from(well);
-                    nested.failed += usize::from(!well);
-                }
+                self.ended.extend((place.lane > 0).then_some(place.lane));
             }
             _ => {}
         }
+        if self.ended.contains(&place.lane) {
+            self.open.remove(&place.lane);
+        }
+    }
+
+    /// A run inside the step of this lane has ended.
+    pub(super) fn ended_inside(&mut self, lane: usize, well: bool) {
+        if let Some(nested) = self.nested(lane) {
+            nested.done += usize::from(well);
+            nested.failed += usize::from(!well);
+        }
+    }
+
+    /// Every end inside the step of this lane is told, also of those that ended before.
+    pub(super) fn count_items(&mut self, lane: usize) {
+        self.nested(lane).into_iter().for_each(|nested| nested.counted = true);
+    }
+
+    fn nested(&mut self, lane: usize) -> Option<&mut Progress> {
+        self.open.get_mut(&lane)?.current.as_mut()?.nested.as_mut()
     }
 
     fn opened(&self, place: Place<'_>, state: &State, paint: Paint) -> Lane {
         let parent = state.started.parent.as_ref();
         let holder = parent.and_then(|parent| {
-            self.0.iter().find(|(_, lane)| lane.run == parent.run).map(|(id, lane)| (*id, lane))
+            self.open.iter().find(|(_, lane)| lane.run == parent.run).map(|(id, lane)| (*id, lane))
         });
         let mut levels = holder.map(|(_, lane)| lane.levels.clone()).unwrap_or_default();
         if let (Some(label), Some(parent)) = (place.path.last(), parent) {
@@ -272,6 +297,20 @@ impl OpenQuestion {
 fn waits(state: &State) -> Option<(String, RunId)> {
     let (name, waiting) = state.waits_for_name()?;
     Some((escape_control_line(name), waiting.holder.clone()))
+}
+
+/// How many steps have ended. A run that is retried has results of a `finally` that
+/// follows once more.
+fn done(state: &State) -> usize {
+    let steps = state.steps.iter().filter(|(name, _)| !follows_again(state, name));
+    steps.filter(|(_, step)| is_settled(step.status)).count()
+}
+
+/// Whether a step belongs to a `finally` that has not come to it since the run was retried.
+pub(super) fn follows_again(state: &State, step: &str) -> bool {
+    let planned = state.started.step_list.iter().find(|planned| planned.name == step);
+    let entered = state.finally.as_ref().map_or(&[][..], |finally| &finally.entered);
+    planned.is_some_and(|planned| planned.finally) && !entered.iter().any(|name| name == step)
 }
 
 /// Whether a step has ended, or was left out.
@@ -324,5 +363,108 @@ impl Current {
             queued: record.queued,
             ..Self::of(step, text.unwrap_or_default(), since)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(run: &str, seq: u64, mut more: Value) -> Event {
+        let common = json!({ "v": 1, "run": run, "seq": seq, "at": "2026-11-16T04:52:49Z" });
+        more.as_object_mut().expect("a map").extend(common.as_object().expect("a map").clone());
+        serde_json::from_value(more).expect("an event")
+    }
+
+    fn started(run: &str, more: &Value) -> Event {
+        let mut started = json!({
+            "type": "skill_started", "skill": "s", "file": "s.yaml", "source": "0", "steps": 2,
+            "workspace": "/", "driver": { "user": "a", "host": "b", "pid": 1 },
+        });
+        let more = more.as_object().expect("a map").clone();
+        started.as_object_mut().expect("a map").extend(more);
+        event(run, 1, started)
+    }
+
+    const PAINT: Paint = Paint { color: false, bold: false, unicode: true };
+
+    #[test]
+    fn what_is_recorded_after_the_end_opens_no_lane() {
+        let run = "abcdefgh12_1_0";
+        let parent = json!({
+            "run": "abcdefgh12", "step": "each", "execution": 1, "depth": 1,
+            "item": { "index": 0, "value": "a" },
+        });
+        let first = started(run, &json!({ "parent": parent }));
+        let end =
+            event(run, 2, json!({ "type": "skill_completed", "state": "end", "outputs": {} }));
+        let learned =
+            event(run, 3, json!({ "type": "memory_learned", "kind": "issue", "message": "m" }));
+        let (mut lanes, mut state) = (Lanes::default(), State::begin(&first).expect("a state"));
+        let path = ["each[a]".to_owned()];
+        let place = Place { lane: 1, path: &path };
+        for event in [&end, &learned] {
+            state.apply(event).expect("a state");
+        }
+        // They are shown once all of them are committed.
+        for event in [&first, &end, &learned] {
+            lanes.before(place, event, &state, PAINT);
+            assert!(lanes.get(1).is_some(), "it can be shown");
+            lanes.after(place, event);
+        }
+        assert!(lanes.get(1).is_none());
+    }
+
+    #[test]
+    fn a_clean_up_that_follows_again_is_not_done() {
+        let list = json!([
+            { "name": "a", "kind": "command" },
+            { "name": "tell", "kind": "command", "finally": true },
+        ]);
+        let first = started("abcdefgh12", &json!({ "step_list": list }));
+        let mut state = State::begin(&first).expect("a state");
+        let step = |seq: u64, kind: &str, step: &str, execution: u64, more: Value| {
+            let mut what = json!({ "type": kind, "step": step, "execution": execution });
+            let more = more.as_object().expect("a map").clone();
+            what.as_object_mut().expect("a map").extend(more);
+            event("abcdefgh12", seq, what)
+        };
+        let begun = json!({ "kind": "command", "attempt": 1 });
+        let events = [
+            step(2, "step_started", "a", 1, begun.clone()),
+            step(3, "step_failed", "a", 1, json!({ "outcome": "failure", "message": "m" })),
+            event(
+                "abcdefgh12",
+                4,
+                json!({
+                    "type": "skill_finishing", "status": "failed", "why": "step_failed", "message": "m",
+                    "step": "a", "until": "2026-11-16T05:52:49Z",
+                }),
+            ),
+            step(5, "step_started", "tell", 2, begun),
+            step(6, "step_completed", "tell", 2, json!({ "output": "tell", "value": "" })),
+            event(
+                "abcdefgh12",
+                7,
+                json!({
+                    "type": "skill_failed", "why": "step_failed", "message": "m", "step": "a",
+                }),
+            ),
+        ];
+        for event in &events {
+            state.apply(event).expect("a state");
+        }
+        assert_eq!(done(&state), 2);
+        let again = event(
+            "abcdefgh12",
+            8,
+            json!({
+                "type": "skill_resumed", "driver": { "user": "a", "host": "b", "pid": 2 }, "epoch": 2,
+            }),
+        );
+        state.apply(&again).expect("a state");
+        assert_eq!(done(&state), 1, "`tell` follows once more");
     }
 }

@@ -11,6 +11,7 @@ use crate::paint::{Paint, escape_control_line};
 use crate::term;
 
 use super::super::step_line::first_line;
+use super::lanes::follows_again;
 
 /// The plan of the run itself, as far as it is known.
 #[derive(Debug, Default)]
@@ -42,7 +43,8 @@ impl Plan {
         self.range.clone_from(&state.started.range);
         self.finishing = state.finally.is_some();
         if matches!(event.kind, EventKind::SkillResumed { .. }) {
-            self.seen.extend(state.steps.keys().cloned());
+            let steps = state.steps.keys().filter(|step| !follows_again(state, step));
+            self.seen = steps.cloned().collect();
             self.current.clone_from(&state.current);
         }
         if let EventKind::StepStarted(started) = &event.kind {

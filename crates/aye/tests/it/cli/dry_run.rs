@@ -561,3 +561,24 @@ fn a_limit_says_where_it_comes_from_and_is_not_rounded() {
         assert!(plan.contains(part), "{part}: {plan}");
     }
 }
+
+#[test]
+fn a_no_with_a_transition_is_the_only_way_to_decline() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s
+initial: sure
+states:
+  sure: { confirm: { message: Really?, timeout: 3s }, transitions: { proceed: good, cancel: bad } }
+  good: { shell: echo good, transitions: { success: done } }
+  bad: { shell: echo bad, transitions: { success: done } }
+  done: { type: final }
+",
+    );
+    let plan = place.aye(&["run", "s.yaml", "--dry-run"]).ok().stdout;
+    let ways = "     proceed -> good, cancel -> bad, no answer -> bad\n";
+    assert!(plan.contains(ways), "{plan}");
+    let graph = place.aye(&["graph", "s.yaml"]).ok().stdout;
+    assert!(graph.contains("cancel") && !graph.contains("declined"), "{graph}");
+}

@@ -82,9 +82,9 @@ fn the_overview() {
       aye answer RUN-1 proceed     answer from anywhere
       aye resume last                     continue after a crash or a pause
 
-    Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4 unreadable,
-    5 declined or cancelled, 6 paused and waiting, 124 timed out, 126/127 command not
-    executable/found, 130 interrupted.
+    Exit codes: 0 done, 1 failed, 2 usage or invalid skill, 3 not found, 4
+    unreadable, 5 declined or cancelled, 6 paused and waiting, 124 timed out,
+    126/127 command not executable/found, 130 interrupted.
     --- exit 0
     ");
 }
@@ -112,6 +112,19 @@ fn every_command_helps_with_examples() {
 }
 
 /// Every verb is in the overview once, under a job, and its line fits 80 columns.
+/// Clap breaks longer ones once more.
+#[test]
+fn notes_fit_a_usual_terminal() {
+    fn look_at(command: &clap::Command) {
+        let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in notes.lines() {
+            assert!(line.chars().count() <= 78, "{}: {line}", command.get_name());
+        }
+        command.get_subcommands().for_each(look_at);
+    }
+    look_at(&aye::cli::Cli::command());
+}
+
 #[test]
 fn the_overview_groups_the_verbs_by_job() {
     let overview = Place::new().aye(&["--help"]).ok().stdout;

@@ -255,6 +255,22 @@ fn cancelling_ends_what_is_inside_in_order() {
     assert_eq!(shown["runs"][0]["status"], "cancelled");
 }
 
+/// It is said at once, and not once the clean-up is over.
+#[test]
+fn a_cancel_says_what_cleans_up() {
+    let place = Place::new();
+    place.write("inner.yaml", "name: inner\nsteps:\n- { name: work, shell: 'touch working; sleep 60' }\nfinally:\n- { name: tidy, shell: 'while [ ! -e go ]; do sleep 0.02; done' }\n");
+    place.write("outer.yaml", "name: outer\nsteps:\n- { name: call, skill: inner.yaml }\n");
+    let child = place.start_until(&["run", "outer.yaml"], "working");
+    let since = Instant::now();
+    let said = place.aye(&["cancel", "last"]).ok();
+    assert!(said.stdout.contains("is being cancelled: `call` cleans up first; "), "{}", said.all());
+    assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
+    place.write("go", "");
+    let ran = place.finish(child);
+    assert_eq!(ran.code, 5, "{}", ran.all());
+}
+
 #[test]
 fn an_interrupt_pauses_all_and_resume_goes_on_inside() {
     let place = Place::new();

@@ -205,5 +205,26 @@ fn the_settings_say_how_much_of_it_is_kept_and_how_long_a_step_may_take() {
         assert!(planned.stdout.contains("at most 300ms"), "{}", planned.all());
         let ran = place.aye(&["run", "s.yaml"]);
         assert_eq!(ran.code, 124, "{}", ran.all());
+        let why = "timed out after DURATION (`max_step_timeout`)";
+        assert!(ran.all().contains(why), "{}", ran.all());
     }
+}
+
+#[test]
+fn an_output_of_several_lines_keeps_them() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s
+steps:
+- { name: list, shell: 'echo web-1 ok; echo; echo web-2 ok' }
+- { name: one, shell: echo all }
+outputs: [{ name: list }, { name: one }]
+",
+    );
+    let lines = "  list:\n    web-1 ok\n\n    web-2 ok\n  one: all\n";
+    let ran = place.aye(&["run", "s.yaml"]).ok();
+    assert!(ran.all().contains(lines), "{}", ran.all());
+    let shown = place.aye(&["show", "last"]).ok();
+    assert!(shown.all().contains(lines), "{}", shown.all());
 }

@@ -1,12 +1,13 @@
 //! `aye resume`.
 
 use std::io::{BufRead as _, BufReader};
+use std::time::{Duration, Instant};
 
 use aye_process::survivors::Identity;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::harness::{Place, signal};
+use super::harness::{Place, signal, until};
 
 const WAIT: &str = "touch began; while [ ! -e go ]; do sleep 0.02; done";
 
@@ -182,7 +183,7 @@ fn of_two_that_resume_at_once_one_drives_and_the_other_says_who() {
         ];
         // The loser does not wait for anything.
         let mut loser = None;
-        super::harness::until("one of two gives way", || {
+        until("one of two gives way", || {
             loser = children.iter_mut().position(|child| child.try_wait().unwrap().is_some());
             loser.is_some()
         });
@@ -314,4 +315,31 @@ fn a_run_of_an_older_journal_is_listed_answered_resumed_and_audited() {
         assert_eq!(place.aye(&["show", run, "--json"]).ok().json()["status"], "completed");
         place.aye(&["audit"]).ok();
     }
+}
+
+#[test]
+fn a_step_with_a_run_inside_took_as_long_as_it_did_before_and_after() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "workflows:
+  outer:
+    steps:
+    - { name: call, skill: '#inner' }
+  inner:
+    steps:
+    - { name: a, idempotent: true, shell: 'touch began; [ -e go ] || sleep 100' }
+",
+    );
+    let mut child = place.start_until(&["run", "s.yaml#outer"], "began");
+    let since = Instant::now();
+    until("some time has passed", || since.elapsed() > Duration::from_millis(1200));
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    place.write("go", "");
+    place.aye(&["resume", "last"]).ok();
+    let shown = place.aye(&["show", "last", "--json"]).ok().json();
+    let mut events = shown["events"].as_array().unwrap().iter();
+    let done = events.find(|event| event["type"] == "step_completed").unwrap();
+    assert!(done["duration_ms"].as_u64() >= Some(1200), "{done}");
 }

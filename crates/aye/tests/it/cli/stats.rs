@@ -62,6 +62,26 @@ finally:
 }
 
 #[test]
+fn an_exit_code_with_a_transition_is_no_failure() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s
+initial: look
+states:
+  look: { shell: exit 3, transitions: { success: good, 3: bad } }
+  good: { type: final }
+  bad: { type: final, status: completed }
+",
+    );
+    place.aye(&["run", "s.yaml"]).ok();
+    let stats = place.aye(&["stats", "s", "--json"]).ok().json();
+    let look = &stats["steps"][0];
+    assert_eq!((&look["count"], &look["failed"]), (&json!(1), &json!(0)), "{stats}");
+    assert!(look["duration_ms"]["median"].is_number(), "{stats}");
+}
+
+#[test]
 fn figures_are_those_of_the_journal() {
     let place = place();
     let stats = place.aye(&["stats", "s", "--json"]).ok().json();

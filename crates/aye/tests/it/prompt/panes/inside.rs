@@ -2,7 +2,11 @@
 
 use insta::assert_snapshot;
 
-use super::panes;
+use rustix::process::{Signal, kill_process};
+
+use super::{Pane, panes, settled};
+use crate::cli::harness::{Place, until};
+use crate::prompt::pty::Terminal;
 
 const ITEMS: &str = "
 name: restart
@@ -296,4 +300,42 @@ fn an_item_that_failed_has_no_tick_where_the_list_continues() {
     let count = |row: &str| pane.matches(row).count();
     assert_eq!((count("✗ web-2  exit code 22"), count("✗ web-2"), count("✓ web-2")), (3, 3, 0));
     assert_eq!(count("✓ web-1"), 3, "{pane}");
+}
+
+/// Items that ended before count, and what happens to the others stands below the list.
+#[test]
+fn a_list_that_is_taken_up_begins_with_its_heading() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: hosts
+steps:
+- name: h
+  foreach: [a, b, c, d]
+  parallel: 2
+  steps:
+  - {name: one, idempotent: true, shell: 'case {{ item }} in c) touch began; while [ ! -e go ]; do sleep 0.02; done;; esac'}
+  - {name: two, shell: 'true'}
+- {name: post, shell: 'true'}
+",
+    );
+    let terminal = Terminal::aye(&place, &["run", "s.yaml"]);
+    until("an item waits", || place.work().join("began").exists());
+    // The others have ended.
+    let mut pane = Pane { place: &place, terminal };
+    pane.shows(&["h 3 of 4"]);
+    kill_process(pane.terminal.pid(), Signal::KILL).unwrap();
+    pane.terminal.end();
+    let terminal = Terminal::aye(&place, &["resume", "last"]);
+    let mut pane = Pane { place: &place, terminal };
+    pane.shows(&["h 3 of 4", "▸ c"]).make("go").ends(0);
+    assert_snapshot!(settled(&pane.terminal.vt.all(), 80), @r"
+    hosts  run k3f9x2m7q1, resumed by ada on host
+    ▸ h     4 items
+      ▸ c › one  attempt 2: it may be run twice
+      ✓ c   2 steps                                                            1.0s
+    ✓ h     4 items                                                            1.0s
+    ✓ post  true                                                               1.0s
+    ✓ hosts completed in 1.0s  2 steps done
+    ");
 }

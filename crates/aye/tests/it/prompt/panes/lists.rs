@@ -152,3 +152,17 @@ fn the_inbox_that_stays_open() {
     ╰─ Enter opens · q leaves · ↑↓ move
     ");
 }
+
+/// A name is cut rather than a row broken.
+#[test]
+fn figures_fit_a_narrow_window() {
+    let place = Place::new();
+    let skill = "name: s\nsteps:\n- {name: a_step_with_a_name_that_is_long, shell: 'true'}\n";
+    place.write("s.yaml", skill);
+    place.aye(&["run", "s.yaml", "-q"]).ok();
+    let mut terminal = Terminal::sized(&place, &["stats", "s"], 40, 24);
+    assert_eq!(terminal.end(), Some(0));
+    let all = terminal.vt.all();
+    let row = all.lines().find(|line| line.starts_with("a_step")).unwrap();
+    assert!(row.ends_with('s') && row.contains("  1  "), "{all}");
+}
