@@ -7,7 +7,7 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::Phase;
-use aye_core::question::{AnswerScope, Channel, Edits, FixScope, Proof, Question};
+use aye_core::question::{AnswerScope, Channel, Edits, Proof, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -35,6 +35,7 @@ use super::drive::warn;
 use super::output::{print_line, tell_people};
 use super::resume::{self, ResumeArgs};
 use super::shown_output::ShownOutput;
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +45,14 @@ Examples:
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
   aye answer k3f9 proceed --resume     resume the run if no process drives it
   aye answer k3f9 edit --set tag=v1.2  try a failed step again with another argument";
+
+/// How far a remembered answer reaches.
+pub(super) const SCOPES: [(&str, AnswerScope, &str); 4] = [
+    ("error", AnswerScope::Error, "This step, when it fails with this error"),
+    ("step", AnswerScope::Step, "This step"),
+    ("skill", AnswerScope::Skill, "The same question at any step of the skill"),
+    ("always", AnswerScope::Always, "The same question in any skill"),
+];
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
@@ -61,8 +70,8 @@ pub struct AnswerArgs {
     pub code: Option<String>,
     /// Remember the answer: for this error, for this step, for the skill, or always; without
     /// SCOPE as narrowly as possible
-    #[arg(long, value_name = "SCOPE")]
-    pub remember: Option<Option<Reach>>,
+    #[arg(long, value_name = "SCOPE", value_parser = one_of(SCOPES))]
+    pub remember: Option<Option<AnswerScope>>,
     /// With the choice `edit`
     #[command(flatten)]
     pub changes: Changes,
@@ -207,9 +216,7 @@ pub(super) fn answer(
         let text = || journal.text_arguments(&row, &question.step, context);
         let edits = edits(args, &choice, text)?;
         let narrowest = asked.as_ref().and_then(|asked| asked.remember_scopes().first().copied());
-        let scope = args
-            .remember
-            .map(|reach| reach.map(AnswerScope::from).or(narrowest).unwrap_or(AnswerScope::Step));
+        let scope = args.remember.map(|scope| scope.or(narrowest).unwrap_or(AnswerScope::Step));
         let scope = scope.or(given.remember);
         let code = code_for(&question, asked.as_ref(), &given)?;
         let coded = code.is_some();
@@ -258,8 +265,8 @@ fn edits(
     choice: &str,
     text: impl FnOnce() -> TextArguments,
 ) -> Result<Option<Edits>, Error> {
-    let reach = args.remember.map(|reach| reach.unwrap_or(Reach::Step));
-    match (args.changes.edits(reach, text)?, choice) {
+    let scope = args.remember.map(|scope| scope.unwrap_or(AnswerScope::Step));
+    match (args.changes.edits(scope, text)?, choice) {
         (Some(_), choice) if choice != "edit" => {
             let hint = format!("write `aye answer {} edit --set …`", args.question);
             Err(Error::usage("`--set` goes with the choice `edit`", hint))
@@ -287,39 +294,6 @@ fn tell_remembered(
             Ok(())
         }
         None => Ok(()),
-    }
-}
-
-/// How far a remembered answer reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Reach {
-    /// This step, when it fails with this error
-    Error,
-    /// This step
-    Step,
-    /// The same question at any step of the skill
-    Skill,
-    /// The same question in any skill
-    Always,
-}
-
-impl From<Reach> for FixScope {
-    fn from(reach: Reach) -> Self {
-        match reach {
-            Reach::Error | Reach::Step => Self::Step,
-            Reach::Skill | Reach::Always => Self::Tool,
-        }
-    }
-}
-
-impl From<Reach> for AnswerScope {
-    fn from(reach: Reach) -> Self {
-        match reach {
-            Reach::Error => Self::Error,
-            Reach::Step => Self::Step,
-            Reach::Skill => Self::Skill,
-            Reach::Always => Self::Always,
-        }
     }
 }
 

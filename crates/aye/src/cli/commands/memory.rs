@@ -14,7 +14,7 @@ mod stats;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use crate::cli::Context;
 use crate::paint::{Tone, escape_control_line};
@@ -22,6 +22,7 @@ use aye_runtime::error::Error;
 use aye_runtime::memory::{EntryKind, Memory};
 
 use super::output::{print_json, print_line};
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -111,8 +112,15 @@ pub enum MemoryCommand {
     #[command(after_help = LIST)]
     List {
         /// Only these
-        #[arg(value_enum)]
-        what: Option<Kind>,
+        #[arg(value_parser = one_of([
+            ("fixes", EntryKind::Fixes, "What to do about errors"),
+            ("issues", EntryKind::Issues, "What people wrote down about errors"),
+            ("preferences", EntryKind::Preferences, "Answers that are given again"),
+            ("usage", EntryKind::Usage, "Calls that keep failing in the same way"),
+            ("failures", EntryKind::Failures, "The last 100 failures"),
+            ("proposals", EntryKind::Proposals, "What skills propose beside fixes"),
+        ]))]
+        what: Option<EntryKind>,
     },
     /// Show an entry in full
     #[command(after_help = SHOW)]
@@ -160,36 +168,6 @@ pub enum MemoryCommand {
         #[arg(long, value_name = "N", default_value_t = 12)]
         weeks: usize,
     },
-}
-
-/// The kinds of entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// What to do about errors
-    Fixes,
-    /// What people wrote down about errors
-    Issues,
-    /// Answers that are given again
-    Preferences,
-    /// Calls that keep failing in the same way
-    Usage,
-    /// The last 100 failures
-    Failures,
-    /// What skills propose beside fixes
-    Proposals,
-}
-
-impl From<Kind> for EntryKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Fixes => Self::Fixes,
-            Kind::Issues => Self::Issues,
-            Kind::Preferences => Self::Preferences,
-            Kind::Usage => Self::Usage,
-            Kind::Failures => Self::Failures,
-            Kind::Proposals => Self::Proposals,
-        }
-    }
 }
 
 // Options of `aye memory check`.

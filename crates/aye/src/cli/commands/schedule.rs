@@ -1,6 +1,6 @@
 //! `aye schedule`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use aye_runtime::usecases::{ListedSchedule, ScheduleRequest};
 use super::given;
 use super::output::{print, print_json};
 use super::run::check_skill;
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,26 +75,11 @@ struct AddArgs {
     #[arg(long, value_name = "NAME", env = environment::ENVIRONMENT, hide_env_values = true)]
     environment: Option<String>,
     /// What starts it [default: systemd where it runs, else cron]
-    #[arg(long, value_name = "SCHEDULER", value_enum)]
-    with: Option<SchedulerWord>,
-}
-
-/// What starts runs by the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SchedulerWord {
-    /// A timer of the user's systemd
-    Systemd,
-    /// A line in the user's crontab
-    Cron,
-}
-
-impl From<SchedulerWord> for Scheduler {
-    fn from(word: SchedulerWord) -> Self {
-        match word {
-            SchedulerWord::Systemd => Self::Systemd,
-            SchedulerWord::Cron => Self::Cron,
-        }
-    }
+    #[arg(long, value_name = "SCHEDULER", value_parser = one_of([
+        ("systemd", Scheduler::Systemd, "A timer of the user's systemd"),
+        ("cron", Scheduler::Cron, "A line in the user's crontab"),
+    ]))]
+    with: Option<Scheduler>,
 }
 
 pub(super) fn run(args: ScheduleArgs, context: &Context) -> Result<u8, Error> {
@@ -124,7 +110,6 @@ pub(super) fn run(args: ScheduleArgs, context: &Context) -> Result<u8, Error> {
 fn add(args: AddArgs, context: &Context) -> Result<u8, Error> {
     let AddArgs { skill, at, inputs, name, environment, with } = args;
     let given = given::collect(&inputs, None)?;
-    let with = with.map(Scheduler::from);
     // Its errors are shown with their places.
     check_skill(&skill, context)?;
     let request = ScheduleRequest { skill, at, inputs, given, name, environment, with };
