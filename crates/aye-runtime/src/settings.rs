@@ -322,10 +322,7 @@ fn unreadable(error: &toml::de::Error, text: &str) -> Diagnostic {
         Some(range) => found.label(span(range), ""),
         None => found,
     };
-    match hint {
-        Some(hint) => found.hint(hint),
-        None => found,
-    }
+    found.hint_if(hint)
 }
 
 /// A message without the names that only the program has.

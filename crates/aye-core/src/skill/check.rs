@@ -141,10 +141,7 @@ impl<'t> Checker<'t> {
                 let place = Place { words: place, not_here: &[] };
                 let exact = self.exact_fix(&problem, id);
                 let diagnostic = self.with_own_words(problem, id, place);
-                self.report.push(match exact {
-                    Some(edits) => diagnostic.fix_all(edits),
-                    None => diagnostic,
-                });
+                self.report.push(diagnostic.fix_all(exact));
             }
         }
         value

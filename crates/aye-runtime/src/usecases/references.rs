@@ -182,10 +182,7 @@ fn unknown_tool(
         return None;
     }
     let said = Diagnostic::warning("unknown-tool", error.message).label(tool.span, "");
-    Some(match error.hint {
-        Some(hint) => said.hint(hint),
-        None => said,
-    })
+    Some(said.hint_if(error.hint))
 }
 
 /// A yes to what the settings call destructive that wants to be remembered.
