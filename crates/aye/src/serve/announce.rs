@@ -8,6 +8,7 @@ use std::time::Duration;
 use aye_runtime::announced_server::{AnnouncedServer, FILE, LOCK};
 use aye_runtime::error::Error;
 use aye_runtime::private_file;
+use aye_runtime::random::random_hex;
 
 const TOKEN: &str = "serve.token";
 const BYTES: usize = 32;
@@ -59,10 +60,7 @@ impl OnlyServer {
             // Others may know it: it counts no more.
             fs::remove_file(&path).map_err(failed)?;
         }
-        let mut bytes = [0u8; BYTES];
-        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .map_err(|error| failed(error.into()))?;
-        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = random_hex(BYTES).map_err(failed)?;
         private_file::write(&path, token.as_bytes()).map_err(failed)?;
         Ok(token)
     }
