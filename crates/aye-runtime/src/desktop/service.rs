@@ -104,11 +104,7 @@ impl<'a> NotificationService<'a> {
     }
 
     fn run(&self, program: &Path, args: Vec<String>) -> Result<String, String> {
-        let mut spec = Spec::new(program).args(args);
-        // Inputs and codes may have come this way; they are none of its business.
-        let own = std::env::vars_os().map(|(name, _)| name);
-        let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
-        spec.env = own.map(|name| (name, None)).collect();
+        let mut spec = Spec::new(program).args(args).without_own_variables(&[]);
         for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
             spec.env.extend(self.env.get(name).map(|value| (name.into(), Some(value.into()))));
         }

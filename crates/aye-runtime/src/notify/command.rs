@@ -21,15 +21,8 @@ pub(super) fn deliver(
     let Delivery::Send(message) = delivery else { return Ok(Delivered::default()) };
     let (program, args) =
         command.argv.split_first().ok_or_else(|| DeliveryError::new("no program is named"))?;
-    let mut spec = Spec::new(program).args(args);
+    let mut spec = Spec::new(program).args(args).without_own_variables(&["AYE_HOME"]);
     spec.cwd = Some(channel.settings.root.clone());
-    // Inputs and codes may have come this way; they are none of its business.
-    let own = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        name.starts_with("AYE_") && name != "AYE_HOME"
-    };
-    let names = std::env::vars_os().map(|(name, _)| name).filter(own);
-    spec.env = names.map(|name| (name, None)).collect();
     spec.stdin = Stdin::Bytes(whole(message, false).to_string().into_bytes());
     spec.timeout = Some(command.timeout);
     spec.tail_limit = KEPT;
