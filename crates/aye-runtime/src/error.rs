@@ -1,6 +1,6 @@
 //! What can go wrong, and the exit code it stands for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aye_core::error_code::ErrorCode;
 use aye_core::journal::FoldError;
@@ -196,6 +196,11 @@ impl Error {
     /// Something that is not there.
     pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::NotFound { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// For `map_err`: this cannot be done with the file.
+    pub fn file(doing: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::File { doing, path: path.to_path_buf(), source }
     }
 
     /// What kind of error it is.

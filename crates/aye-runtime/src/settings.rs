@@ -229,7 +229,7 @@ fn read(
     directory: &Path,
     foreign: fn(&Path) -> std::io::Result<Option<String>>,
 ) -> Result<Layer, Error> {
-    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let failed = Error::file("read", path);
     let shown = path.display();
     let about = std::fs::metadata(path).map_err(failed)?;
     if !about.is_file() || about.len() > LARGEST {

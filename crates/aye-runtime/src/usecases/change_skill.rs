@@ -144,7 +144,7 @@ impl Runtime {
             });
         }
         self.must_check(&file, &text, &change.after, None)?;
-        let failed = |source| Error::File { doing: "write", path: path.clone(), source };
+        let failed = Error::file("write", &path);
         // A file that may not be written is not replaced either.
         std::fs::OpenOptions::new().append(true).open(&path).map_err(failed)?;
         replace(&path, &change.after, 0o666).map_err(failed)?;
@@ -239,7 +239,7 @@ fn run_name(skill: &str) -> String {
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let failed = Error::file("read", path);
     std::fs::read_to_string(path).map_err(failed)
 }
 

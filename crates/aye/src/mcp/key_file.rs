@@ -13,7 +13,7 @@ const BYTES: usize = 32;
 /// The secret in this file, as hexadecimal digits; made if there is none.
 pub(super) fn load_or_make(home: &Path, name: &str) -> Result<(PathBuf, String), Error> {
     let path = home.join(name);
-    let failed = |source| Error::File { doing: "use", path: path.clone(), source };
+    let failed = Error::file("use", &path);
     match read(&path).map_err(failed)? {
         Some(text) => Ok((path, text)),
         None => {

@@ -29,9 +29,9 @@ impl OnlyServer {
             .recursive(true)
             .mode(0o700)
             .create(home)
-            .map_err(|source| Error::File { doing: "make", path: home.to_owned(), source })?;
+            .map_err(Error::file("make", home))?;
         let path = home.join(LOCK);
-        let failed = |source| Error::File { doing: "lock", path: path.clone(), source };
+        let failed = Error::file("lock", &path);
         let lock = open(&path, false).map_err(failed)?;
         for _ in 0..LOOKS {
             match lock.try_lock() {
@@ -50,7 +50,7 @@ impl OnlyServer {
     /// The token for programs of this user; the same after a restart.
     pub(crate) fn token(&self) -> Result<String, Error> {
         let path = self.home.join(TOKEN);
-        let failed = |source| Error::File { doing: "use", path: path.clone(), source };
+        let failed = Error::file("use", &path);
         if let Ok(text) = fs::read_to_string(&path) {
             let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
             let token = text.trim();
@@ -76,11 +76,7 @@ impl OnlyServer {
         let announced = AnnouncedServer { url, pid, token, certificate };
         let text = serde_json::to_string(&announced).unwrap_or_default();
         let path = self.home.join(FILE);
-        private_file::write(&path, text.as_bytes()).map_err(|source| Error::File {
-            doing: "write",
-            path: path.clone(),
-            source,
-        })?;
+        private_file::write(&path, text.as_bytes()).map_err(Error::file("write", &path))?;
         Ok(announced)
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn run(
     if !write {
         return Ok(());
     }
-    let failed = |source| Error::File { doing: "write", path: path.to_path_buf(), source };
+    let failed = Error::file("write", path);
     // A file that may not be written is not replaced either.
     std::fs::OpenOptions::new().append(true).open(path).map_err(failed)?;
     replace(path, &text, 0o666).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! Inputs from the command line.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aye_core::skill::Given;
 use indexmap::IndexMap;
@@ -61,7 +61,7 @@ fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
     let text = if file == Path::new("-") {
         io::read_to_string(io::stdin()).map_err(Error::Input)?
     } else {
-        let failed = |source| Error::File { doing: "read", path: PathBuf::from(file), source };
+        let failed = Error::file("read", file);
         std::fs::read_to_string(file).map_err(failed)?
     };
     let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {

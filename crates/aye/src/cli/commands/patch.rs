@@ -209,11 +209,7 @@ impl Patch {
         let workspace = PathBuf::from(&state.started.workspace);
         let path = workspace.join(&state.started.file);
         refuse_links(&workspace, &path)?;
-        let before = std::fs::read_to_string(&path).map_err(|source| Error::File {
-            doing: "read",
-            path: path.clone(),
-            source,
-        })?;
+        let before = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
         let moved = || Error::Refused {
             message: format!("`{}` is not in {} any more", fixed.step, path.display()),
             hint: Some("change it by hand".to_owned()),
@@ -254,7 +250,7 @@ impl Patch {
 
     /// The whole file or the old one.
     fn write(&self) -> Result<(), Error> {
-        let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
+        let failed = Error::file("write", &self.path);
         // Someone thought about it for a while.
         refuse_links(&self.workspace, &self.path)?;
         let changed = std::fs::read_to_string(&self.path).map_err(failed)? != self.before;

@@ -151,7 +151,7 @@ fn add(args: &AddArgs, file: &PeopleFile, context: &Context) -> Result<u8, Error
     for project in &args.project {
         let path = context.directory.join(project);
         let real = path.canonicalize();
-        projects.push(real.map_err(|source| Error::File { doing: "find", path, source })?);
+        projects.push(real.map_err(Error::file("find", &path))?);
     }
     let mut words: Vec<&str> = rights.iter().map(|right| right.word()).collect();
     words.dedup();

@@ -71,7 +71,7 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         Some(directory) => {
             let path = context.directory.join(directory);
             let real = path.canonicalize();
-            let real = real.map_err(|source| Error::File { doing: "find", path, source })?;
+            let real = real.map_err(Error::file("find", &path))?;
             context.at(&real.to_string_lossy())?
         }
     };

@@ -99,11 +99,7 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
             Consent::No(code) => return Ok(code),
         }
     }
-    replace(&path, &new, 0o666).map_err(|source| Error::File {
-        doing: "write",
-        path: path.clone(),
-        source,
-    })?;
+    replace(&path, &new, 0o666).map_err(Error::file("write", &path))?;
     if !context.json {
         print_line(&format!("wrote {}", shown.display()))?;
     }
