@@ -137,10 +137,10 @@ pub enum Error {
     /// The log of a step cannot be read.
     #[error("cannot read the log: {0}")]
     Log(#[source] std::io::Error),
-    /// The process that drives a run in the background.
-    #[error("cannot {doing} the background process: {source}")]
-    Background {
-        /// `start`, `wait for`, ...
+    /// The system refuses.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What.
         doing: &'static str,
         /// Why.
         source: std::io::Error,
@@ -203,6 +203,11 @@ impl Error {
         move |source| Self::File { doing, path: path.to_path_buf(), source }
     }
 
+    /// For `map_err`: the system refuses this.
+    pub fn system(doing: &'static str) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::System { doing, source }
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -215,7 +220,7 @@ impl Error {
             | Self::Json { .. }
             | Self::Signals(_)
             | Self::Wait(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => ErrorKind::System,
             Self::Settings(_) => ErrorKind::Settings,
             Self::Store(_) | Self::Lease(LeaseError::Store(_)) => ErrorKind::Store,
@@ -255,7 +260,7 @@ impl Error {
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => 4,
             Self::Lease(LeaseError::Store(_)) => 4,
             // As if the signal had ended us, as other programs are.
@@ -301,7 +306,7 @@ impl Error {
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => None,
         }
     }
