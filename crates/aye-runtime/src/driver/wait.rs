@@ -88,7 +88,7 @@ impl Driver<'_> {
     fn until(&self, full: bool) -> Instant {
         let now = Instant::now();
         let moves = || self.is_busy() || self.is_waiting_to_retry() || self.waits_for_name();
-        let shows_time = self.mail.is_listening() && self.parts.report.is_live() && moves();
+        let shows_time = self.mail.is_listening() && self.parts.report.wants().ticks && moves();
         let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
         let until = if full { now + GLANCE } else { until };
         let until = self.questions.look_at().map_or(until, |look| until.min(look));

@@ -16,7 +16,7 @@ use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
 use crate::report::{Place, Report, Sanitizer, Verbosity};
 use aye_runtime::error::Error;
-use aye_runtime::report::Unbuffered;
+use aye_runtime::report::{Unbuffered, Wants};
 use aye_runtime::tools::{Known, Tools};
 use aye_runtime::usecases::{CallOutcome, CallRequest, Surface};
 
@@ -138,12 +138,9 @@ impl Report for CallReport<'_> {
         lines.push(bytes, &mut |line: &str| say(&format!("{}\n", tidy.line(line, color))));
     }
 
-    fn shows_color(&self) -> bool {
-        self.context.paint_err.color
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.context.verbosity == Verbosity::Verbose
+    fn wants(&self) -> Wants {
+        let details = self.context.verbosity == Verbosity::Verbose;
+        Wants { color: self.context.paint_err.color, details, ..Wants::default() }
     }
 
     fn step_ends(&mut self, _: usize) {
