@@ -18,9 +18,7 @@ use crate::cli::{Context, environment, say};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
-use crate::prompt::{
-    AskOutcome, Escape, Given, LocalQuestion, PromptConfig, RemoteQuestion, Update, ask_alone,
-};
+use crate::prompt::{AskOutcome, Escape, Given, PromptConfig, RemoteQuestion, Update, ask_alone};
 use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
@@ -31,6 +29,7 @@ use aye_runtime::usecases::{
 
 use super::answer_secrets::secrets_to_resume;
 use super::changes::Changes;
+use super::confirm;
 use super::drive::warn;
 use super::output::{print_line, tell_people};
 use super::resume::{self, ResumeArgs};
@@ -563,11 +562,8 @@ pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<bool, Error> {
 
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("No process drives run `{}` of {}. Resume it here?", row.id, row.skill);
-    let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let asked = AskedQuestion::alone(&question, None);
-    let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
-    Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
+    let may_ask = !args.no_input && !context.json;
+    Ok(confirm::says_yes(&message, Some(confirm::Default::Yes), may_ask, context)? == Some(true))
 }
 
 /// `yes` and `no` for a plain yes or no, unless an option is called that.

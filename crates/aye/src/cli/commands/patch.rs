@@ -12,15 +12,14 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
-use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::compute::diff;
 use aye_runtime::error::Error;
-use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::{JournalReader, RunRow, RunStatus, SkillChange, receive_change};
 
 use super::answer::{self, AnswerArgs};
+use super::confirm::says_yes;
 use super::output::{print_json, print_line, tell_people};
 
 const EXAMPLES: &str = "\
@@ -295,16 +294,5 @@ fn nobody() -> Error {
 
 /// What someone says to it; nothing if nobody is there.
 pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
-    let question = super::confirm::yes_or_no(message, None)?;
-    let asked = AskedQuestion::alone(&question, None);
-    let config = context.config(Escape::Dismisses, !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
-    Ok(match said {
-        AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
-        AskOutcome::Unavailable(_) => None,
-        AskOutcome::Cancelled
-        | AskOutcome::TimedOut
-        | AskOutcome::Closed
-        | AskOutcome::Stopped(_) => Some(false),
-    })
+    says_yes(message, None, !context.json, context)
 }

@@ -10,7 +10,6 @@ use aye_process::{Signals, Stream};
 use serde_json::{Map, Value, json};
 
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::trust::Consent;
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
@@ -82,10 +81,8 @@ fn agree_first(name: &str, tools: &Tools, context: &Context) -> Result<Option<u8
         if is_agreed(&launch, context)? {
             continue;
         }
-        match agree(&launch, false, context)? {
-            Consent::Yes => {}
-            Consent::No => return Ok(Some(5)),
-            Consent::Left(code) => return Ok(Some(code)),
+        if let Some(code) = agree(&launch, false, context)?.refusal(5) {
+            return Ok(Some(code));
         }
     }
     Ok(None)
