@@ -69,14 +69,10 @@ pub(super) fn run(args: &ConfirmArgs, context: &Context) -> Result<u8, Error> {
 
 /// A question that is answered with yes or no.
 fn yes_or_no(message: &str, default: Option<Default>) -> Result<Question, Error> {
-    let offer = |value: &str, label: &str, action| Offer {
-        value: value.to_owned(),
-        label: label.to_owned(),
-        description: None,
-        action,
-    };
-    let options =
-        vec![offer(YES, "Yes", ChoiceAction::Proceed), offer(NO, "No", ChoiceAction::Cancel)];
+    let options = vec![
+        Offer::new(YES, "Yes", ChoiceAction::Proceed),
+        Offer::new(NO, "No", ChoiceAction::Cancel),
+    ];
     let default = default.map(|default| match default {
         Default::Yes => YES.to_owned(),
         Default::No => NO.to_owned(),

@@ -103,12 +103,7 @@ fn wording(spec: &InputSpec) -> Result<Question, Error> {
         return Ok(question);
     }
     let mut question = question(AskKind::Choose, &words, Some(&title))?;
-    let offer = |value: String| Offer {
-        label: value.clone(),
-        value,
-        description: None,
-        action: ChoiceAction::Proceed,
-    };
+    let offer = |value: String| Offer::new(value.clone(), value, ChoiceAction::Proceed);
     question.options = choices.into_iter().map(offer).collect();
     Ok(question)
 }
