@@ -25,15 +25,18 @@ pub(super) fn collect(
     Ok(given)
 }
 
+/// `NAME=VALUE`. Split once: a value may hold further `=`.
+pub(super) fn split(pair: &str) -> Option<(&str, &str)> {
+    pair.split_once('=').filter(|(name, _)| !name.is_empty())
+}
+
 /// `-i k=v` alone.
 pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error> {
     let mut texts = IndexMap::new();
     for pair in pairs {
-        // Split once: a value may hold further `=`.
-        let (name, value) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not an input"), "write `-i name=value`")
-            })?;
+        let (name, value) = split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not an input"), "write `-i name=value`")
+        })?;
         texts.insert(name.to_owned(), value.to_owned());
     }
     Ok(texts)
@@ -43,10 +46,9 @@ pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error>
 pub(super) fn values(pairs: &[String], text: &TextArguments) -> Result<Map<String, Value>, Error> {
     let mut values = Map::new();
     for pair in pairs {
-        let (name, written) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not NAME=VALUE"), "write `--set name=value`")
-            })?;
+        let (name, written) = split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not NAME=VALUE"), "write `--set name=value`")
+        })?;
         // `1.10` is a version, and not the number 1.1.
         let read = || serde_json::from_str::<Value>(written).ok();
         let value = (!text.contains(name)).then(read).flatten().filter(|value| {

@@ -9,6 +9,7 @@ use aye_process::lines::Lines;
 use aye_process::{Signals, Stream};
 use serde_json::{Map, Value, json};
 
+use crate::cli::commands::given;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
@@ -105,10 +106,9 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
         }
     };
     for pair in &args.arg {
-        let (name, value) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not an argument"), "write `-a name=value`")
-            })?;
+        let (name, value) = given::split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not an argument"), "write `-a name=value`")
+        })?;
         all.insert(name.to_owned(), Value::String(value.to_owned()));
     }
     Ok(all)
