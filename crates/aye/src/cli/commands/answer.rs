@@ -14,7 +14,7 @@ use clap::builder::FalseyValueParser;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use crate::cli::{Context, environment, say};
+use crate::cli::{Context, environment, say, warn_line};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
@@ -287,9 +287,8 @@ fn tell_remembered(
     match journal.remembered_answer(question)? {
         Some(what) if what.id.is_some() => tell_people(&what.message, context),
         Some(what) => {
-            let warning = context.paint_err.text(Tone::Warn, "warning:");
             let said = escape_control_line(&what.message);
-            say(&format!("{warning} the answer counts, but it was {said}\n"));
+            warn_line(&format!("the answer counts, but it was {said}"), context);
             Ok(())
         }
         None => Ok(()),
@@ -552,8 +551,8 @@ pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<bool, Error> {
         }
         AfterAnswer::LeftToPerson(_) => Ok(false),
         AfterAnswer::NotResumed(why) => {
-            let warning = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{warning} the run was not resumed: {}\n", escape_control_line(&why)));
+            let why = escape_control_line(&why);
+            warn_line(&format!("the run was not resumed: {why}"), context);
             tell_people(&to_resume(row, context), context)?;
             Ok(true)
         }

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Context;
-use crate::paint::{Tone, escape_control_line};
+use crate::cli::{Context, warn_line};
+use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{EntryKind, Memory};
 
@@ -249,8 +249,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
     };
     // What was passed over is said once, whatever the command came to.
     for problem in memory.problems() {
-        let warning = context.paint_err.text(Tone::Warn, "warning:");
-        crate::cli::say(&format!("{warning} {}\n", escape_control_line(&problem.to_string())));
+        warn_line(&escape_control_line(&problem.to_string()), context);
     }
     done
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use crate::cli::{Context, environment, say};
+use crate::cli::{Context, environment, warn_line};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use aye_runtime::error::Error;
 use aye_runtime::schedules::Scheduler;
@@ -120,13 +120,13 @@ fn add(args: AddArgs, context: &Context) -> Result<u8, Error> {
         print(&shown(&added, context))?;
     }
     if let (Some(why), false) = (&added.not_running, context.json) {
-        let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!(
-            "{mark} the timer does not run yet: {}\nhint: it starts with your next session; \
-             `systemctl --user start aye-schedule-{}.timer` starts it now\n",
+        let text = format!(
+            "the timer does not run yet: {}\nhint: it starts with your next session; \
+             `systemctl --user start aye-schedule-{}.timer` starts it now",
             escape_control_line(why),
             added.schedule.name
-        ));
+        );
+        warn_line(&text, context);
     }
     Ok(0)
 }

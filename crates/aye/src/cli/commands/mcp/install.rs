@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::commands::confirm::{Default as OnEnter, consent, must_have_person};
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::trust::also_trust;
-use crate::cli::{Context, say};
+use crate::cli::{Context, say, warn_line};
 use crate::paint::{Tone, escape_control};
 use aye_runtime::error::Error;
 use aye_runtime::replace::{refuse_links, replace};
@@ -116,11 +116,9 @@ fn trusted(report: &Value, yes: bool, context: &Context) -> Result<u8, Error> {
         report["trusted"] = trusted.into();
         print_json(&report)?;
     } else if !trusted {
-        let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!(
-            "{mark} this project is not trusted: assistants can list its skills and start none\n\
-             hint: `aye trust` shows what that means and asks\n"
-        ));
+        let text = "this project is not trusted: assistants can list its skills and start none\n\
+                    hint: `aye trust` shows what that means and asks";
+        warn_line(text, context);
     }
     Ok(0)
 }
