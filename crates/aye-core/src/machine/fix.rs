@@ -151,11 +151,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(
-            outcome,
-            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
-        );
-        let Some(fix) = fix.filter(|_| failed) else { return false };
+        let Some(fix) = fix.filter(|_| outcome.has_failed()) else { return false };
         if fix.act.is_none() {
             self.retry_fixed(step.to_owned(), &fix, world, events);
             return true;

@@ -66,11 +66,8 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(
-            outcome,
-            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
-        );
-        let Some(rule) = self.rule_for(step).filter(|_| failed).cloned() else { return false };
+        let rule = self.rule_for(step).filter(|_| outcome.has_failed());
+        let Some(rule) = rule.cloned() else { return false };
         match self.repair_agreed(step, &rule, world) {
             None | Some(Agreed::Same) => {}
             Some(Agreed::Inspect(inspection)) => {
