@@ -24,7 +24,7 @@ impl Audit for MemoryStore {
         let mut made: BTreeMap<&RunId, Derived> = BTreeMap::new();
         let mut steps = Vec::new();
         let mut ends: HashMap<&RunId, Hash> = HashMap::new();
-        let chosen = |id: &RunId| run.is_none_or(|run| run == id || id.is_inside(run));
+        let chosen = |id: &RunId| run.is_none_or(|run| id.is_within(run));
         for stored in state.events.iter().filter(|stored| chosen(&stored.event.run)) {
             audited.events += 1;
             report_change(stored, ends.insert(&stored.event.run, stored.hash).as_ref(), report)?;
@@ -65,7 +65,7 @@ impl Audit for MemoryStore {
         let mut ends: HashMap<&RunId, Hash> = HashMap::new();
         for stored in &state.events {
             let of = &stored.event.run;
-            if of != run && !of.is_inside(run) {
+            if !of.is_within(run) {
                 continue;
             }
             let hash = hashed(&stored.event, ends.get(of))?.1;

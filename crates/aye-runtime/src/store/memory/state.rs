@@ -224,7 +224,7 @@ impl State {
     pub(super) fn keep_entry(&mut self, run: &RunId, pruner: &Pruner) {
         let Some(row) = self.run(run) else { return };
         let (last_seq, head) = (row.last_seq, row.head);
-        let whole = |stored: &&Stored| stored.event.run == *run || stored.event.run.is_inside(run);
+        let whole = |stored: &&Stored| stored.event.run.is_within(run);
         let mut entry = PrunedRun {
             n: 0,
             run: run.to_string(),
