@@ -198,6 +198,11 @@ impl Error {
         Self::NotFound { message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// The program cannot be found that is to do something.
+    pub(crate) fn no_program(to: &str) -> Self {
+        Self::Refused { message: format!("cannot find the `aye` program to {to} with"), hint: None }
+    }
+
     /// For `map_err`: this cannot be done with the file.
     pub fn file(doing: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
         move |source| Self::File { doing, path: path.to_path_buf(), source }

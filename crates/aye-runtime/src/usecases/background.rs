@@ -200,12 +200,8 @@ impl Runtime {
     }
 
     fn spawn_background(&self) -> Result<Child, Error> {
-        let Some(program) = &self.background.program else {
-            return Err(Error::Refused {
-                message: "cannot find the `aye` program to drive the run with".to_owned(),
-                hint: None,
-            });
-        };
+        let program = self.background.program.as_ref();
+        let program = program.ok_or_else(|| Error::no_program("drive the run"))?;
         let mut command = Command::new(program);
         command.current_dir(&self.directory).args(&self.background.args);
         aye_process::withhold(&mut command);

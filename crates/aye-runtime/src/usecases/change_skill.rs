@@ -104,10 +104,8 @@ impl Runtime {
             return Err(Error::usage(message, "say why in a few sentences; the diff says what"));
         }
         self.must_have_room()?;
-        let Some(program) = self.background.program.as_ref().and_then(|path| path.to_str()) else {
-            let message = "cannot find the `aye` program to write the file with".to_owned();
-            return Err(Error::Refused { message, hint: None });
-        };
+        let program = self.background.program.as_ref().and_then(|path| path.to_str());
+        let program = program.ok_or_else(|| Error::no_program("write the file"))?;
         let policy = self.granted().policy.for_run(&self.directory);
         if let Some(why) = dry_run::refusal(&policy, &self.directory, program, None) {
             let message = format!("the policy here does not let Aye write the file: {why}");
