@@ -107,7 +107,7 @@ impl<'t> Checker<'t> {
                 if key.starts_with("x-") && TOP.iter().any(|top| known.contains(top)) {
                     continue;
                 }
-                let meant = problem::meant(key, known, &self.report).unwrap_or_default();
+                let meant = problem::suggestion(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);
             }
             let renamed = self.renamed_key(&problem, id);

@@ -158,7 +158,7 @@ impl Checker<'_> {
         let values = || choices.iter().map(|choice| choice.value.as_str());
         let meant = labelled
             .map(|choice| choice.value.as_str())
-            .or_else(|| self.report.meant(&default, values()));
+            .or_else(|| self.report.suggestion(&default, values()));
         let message = format!("the default {} is not an option", quote(&default));
         let diagnostic = Diagnostic::error("bad-default", message);
         self.report.push(match meant {

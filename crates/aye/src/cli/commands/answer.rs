@@ -189,9 +189,10 @@ pub(super) fn answer(
     let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
         let given = match (&args.choice, &asked) {
-            (Some(choice), _) => {
-                Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
-            }
+            (Some(choice), _) => Given {
+                code: args.code.clone(),
+                ..Given::of(&offered_value(choice, asked.as_ref()))
+            },
             (None, Some(asked)) => match ask_here(&journal, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
@@ -566,7 +567,7 @@ fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<
 }
 
 /// `yes` and `no` for a plain yes or no, unless an option is called that.
-fn meant(choice: &str, asked: Option<&Question>) -> String {
+fn offered_value(choice: &str, asked: Option<&Question>) -> String {
     let plain = asked.filter(|asked| asked.offer(choice).is_none()).and_then(|asked| {
         let (yes, no) = asked.yes_and_no()?;
         let index = if meaning(choice)? { yes } else { no };
