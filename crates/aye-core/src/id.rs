@@ -71,6 +71,11 @@ impl RunId {
         self.0.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(CHILD_SEPARATOR))
     }
 
+    /// Whether this run is `outer`, or inside it.
+    pub fn is_within(&self, outer: &Self) -> bool {
+        self == outer || self.is_inside(outer)
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -425,6 +425,13 @@ pub struct Offer {
     pub action: ChoiceAction,
 }
 
+impl Offer {
+    /// One without a description.
+    pub fn new(value: impl Into<String>, label: impl Into<String>, action: ChoiceAction) -> Self {
+        Self { value: value.into(), label: label.into(), description: None, action }
+    }
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }

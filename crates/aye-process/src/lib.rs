@@ -42,7 +42,7 @@ pub use running::child::{Running, Stop};
 pub use running::exit::{Exit, Left, Outcome, Status};
 pub use running::reap::reap;
 pub use running::suspend::suspend;
-pub use running::wait::{Happening, LiveView, wait, wait_aside, wait_aside_with};
+pub use running::wait::{Happening, LiveView, wait, wait_aside, wait_aside_with, wait_to_end};
 pub use start::carriers::{CARRIERS, withhold};
 pub use start::error::SpawnError;
 pub use start::policy;

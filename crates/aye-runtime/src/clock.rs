@@ -17,6 +17,11 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
     }
 }
 
+/// From one moment to a later one, in milliseconds; 0 if it is not later.
+pub fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}
+
 /// A time as people read it: where they are, to the second.
 pub fn local(time: Timestamp) -> String {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);

@@ -1,6 +1,6 @@
 //! What can go wrong, and the exit code it stands for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aye_core::error_code::ErrorCode;
 use aye_core::journal::FoldError;
@@ -137,10 +137,10 @@ pub enum Error {
     /// The log of a step cannot be read.
     #[error("cannot read the log: {0}")]
     Log(#[source] std::io::Error),
-    /// The process that drives a run in the background.
-    #[error("cannot {doing} the background process: {source}")]
-    Background {
-        /// `start`, `wait for`, ...
+    /// The system refuses.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What.
         doing: &'static str,
         /// Why.
         source: std::io::Error,
@@ -198,6 +198,21 @@ impl Error {
         Self::NotFound { message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// The program cannot be found that is to do something.
+    pub(crate) fn no_program(to: &str) -> Self {
+        Self::Refused { message: format!("cannot find the `aye` program to {to} with"), hint: None }
+    }
+
+    /// For `map_err`: this cannot be done with the file.
+    pub fn file(doing: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::File { doing, path: path.to_path_buf(), source }
+    }
+
+    /// For `map_err`: the system refuses this.
+    pub fn system(doing: &'static str) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::System { doing, source }
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -210,7 +225,7 @@ impl Error {
             | Self::Json { .. }
             | Self::Signals(_)
             | Self::Wait(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => ErrorKind::System,
             Self::Settings(_) => ErrorKind::Settings,
             Self::Store(_) | Self::Lease(LeaseError::Store(_)) => ErrorKind::Store,
@@ -250,7 +265,7 @@ impl Error {
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => 4,
             Self::Lease(LeaseError::Store(_)) => 4,
             // As if the signal had ended us, as other programs are.
@@ -296,7 +311,7 @@ impl Error {
             | Self::Signals(_)
             | Self::Wait(_)
             | Self::Log(_)
-            | Self::Background { .. }
+            | Self::System { .. }
             | Self::Listen { .. } => None,
         }
     }

@@ -50,6 +50,7 @@ pub mod presence;
 pub mod private_file;
 pub mod prompter;
 pub mod question_context;
+pub mod random;
 pub mod replace;
 pub mod report;
 pub mod runtime;

@@ -16,29 +16,9 @@ pub trait Report {
     /// The running step of this lane wrote something.
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]);
 
-    /// Whether [`Report::output`] wants to be called.
-    fn wants_output(&self) -> bool {
-        true
-    }
-
-    /// Whether [`Report::output`] prints at once, rather than when the step ends.
-    fn prints_output(&self) -> bool {
-        true
-    }
-
-    /// Whether colours in the steps' output are shown as such.
-    fn shows_color(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Report::tick`] shows anything.
-    fn is_live(&self) -> bool {
-        false
-    }
-
-    /// Whether every detail is wanted.
-    fn is_verbose(&self) -> bool {
-        false
+    /// What it wants to be told.
+    fn wants(&self) -> Wants {
+        Wants::default()
     }
 
     /// An action is about to start; an interactive one gets the terminal.
@@ -79,6 +59,27 @@ pub trait Report {
     fn resized(&mut self) {}
 }
 
+/// What a report wants to be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Wants {
+    /// [`Report::output`] wants to be called.
+    pub output: bool,
+    /// [`Report::output`] prints at once, rather than when the step ends.
+    pub printed: bool,
+    /// Colours in the steps' output are shown as such.
+    pub color: bool,
+    /// [`Report::tick`] shows something.
+    pub ticks: bool,
+    /// Every detail is wanted.
+    pub details: bool,
+}
+
+impl Default for Wants {
+    fn default() -> Self {
+        Self { output: true, printed: true, color: false, ticks: false, details: false }
+    }
+}
+
 /// Shows nothing: the journal has it all.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
@@ -86,8 +87,8 @@ pub struct Silent;
 impl Report for Silent {
     fn event(&mut self, _: Place<'_>, _: &Event, _: &State) {}
     fn output(&mut self, _: usize, _: Stream, _: &[u8]) {}
-    fn wants_output(&self) -> bool {
-        false
+    fn wants(&self) -> Wants {
+        Wants { output: false, ..Wants::default() }
     }
 }
 

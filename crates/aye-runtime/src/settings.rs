@@ -229,7 +229,7 @@ fn read(
     directory: &Path,
     foreign: fn(&Path) -> std::io::Result<Option<String>>,
 ) -> Result<Layer, Error> {
-    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let failed = Error::file("read", path);
     let shown = path.display();
     let about = std::fs::metadata(path).map_err(failed)?;
     if !about.is_file() || about.len() > LARGEST {
@@ -322,10 +322,7 @@ fn unreadable(error: &toml::de::Error, text: &str) -> Diagnostic {
         Some(range) => found.label(span(range), ""),
         None => found,
     };
-    match hint {
-        Some(hint) => found.hint(hint),
-        None => found,
-    }
+    found.hint_if(hint)
 }
 
 /// A message without the names that only the program has.

@@ -33,7 +33,7 @@ const CHECKING: Duration = Duration::from_secs(2);
 
 /// The text of a file, or why it is too large to be read.
 fn read_text(path: &Path) -> Result<Result<String, Box<Diagnostic>>, Error> {
-    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let failed = Error::file("read", path);
     // A pipe or a device may never end.
     let about = std::fs::metadata(path).map_err(failed)?;
     if !about.is_file() {
@@ -48,10 +48,8 @@ fn read_text(path: &Path) -> Result<Result<String, Box<Diagnostic>>, Error> {
     let file = std::fs::File::open(path).map_err(failed)?;
     // One more than there was: what grows meanwhile is refused all the same.
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    let text = String::from_utf8(bytes).map_err(|error| Error::File {
-        doing: "read",
-        path: path.to_path_buf(),
-        source: std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()),
+    let text = String::from_utf8(bytes).map_err(|error| {
+        failed(std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error()))
     })?;
     Ok(Ok(text))
 }

@@ -12,6 +12,7 @@
 
 pub mod chart;
 pub mod cli;
+mod executor;
 pub mod graph;
 pub mod harmless;
 pub mod mcp;

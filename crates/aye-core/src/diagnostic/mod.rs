@@ -84,17 +84,24 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a change that certainly puts it right.
+    /// Adds a hint, if there is one.
     #[must_use]
-    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.fixes.push(Fix::one(span, text.into(), None));
+    pub fn hint_if(mut self, text: Option<impl Into<String>>) -> Self {
+        self.hint = text.map(Into::into).or(self.hint);
         self
     }
 
-    /// Adds a change in several places that certainly puts it right.
+    /// Adds a change that certainly puts it right, if there is a place for it.
     #[must_use]
-    pub fn fix_all(mut self, edits: Vec<Edit>) -> Self {
-        self.fixes.push(Fix { edits, unit: None });
+    pub fn fix(mut self, span: impl Into<Option<Span>>, text: impl Into<String>) -> Self {
+        self.fixes.extend(span.into().map(|span| Fix::one(span, text.into(), None)));
+        self
+    }
+
+    /// Adds a change in several places that certainly puts it right, if there is one.
+    #[must_use]
+    pub fn fix_all(mut self, edits: impl Into<Option<Vec<Edit>>>) -> Self {
+        self.fixes.extend(edits.into().map(|edits| Fix { edits, unit: None }));
         self
     }
 

@@ -142,10 +142,7 @@ impl Concern {
     /// As a warning.
     pub fn diagnostic(&self) -> Diagnostic {
         let said = Diagnostic::warning(self.code(), self.message()).label(self.span(), "");
-        match self.hint() {
-            Some(hint) => said.hint(hint),
-            None => said,
-        }
+        said.hint_if(self.hint())
     }
 
     /// Where.

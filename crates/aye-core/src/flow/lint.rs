@@ -158,14 +158,10 @@ fn dollars(step: &Step, source: &str) -> Vec<Diagnostic> {
     let written =
         texts.into_iter().flat_map(|text| text.match_indices("${{").map(move |(at, _)| (text, at)));
     let said = |(text, at): (&Template, usize)| {
-        let said =
-            Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
-                .label(locate::line_in(source, text.span, text, at), "")
-                .hint("write `{{ … }}` alone");
-        match locate::text_at(source, text, at, "${{") {
-            Some(span) => said.fix(span, "{{"),
-            None => said,
-        }
+        Diagnostic::warning("dollar-template", "the `$` of `${{ … }}` stays before the value")
+            .label(locate::line_in(source, text.span, text, at), "")
+            .hint("write `{{ … }}` alone")
+            .fix(locate::text_at(source, text, at, "${{"), "{{")
     };
     written.map(said).collect()
 }
@@ -329,10 +325,7 @@ impl TemplateLinter<'_> {
             let said = Diagnostic::warning("text-as-number", message)
                 .label(span.unwrap_or(template.span), label)
                 .hint(format!("write `{cast}`"));
-            Some(match span {
-                Some(span) => said.fix(span, cast),
-                None => said,
-            })
+            Some(said.fix(span, cast))
         })
     }
 

@@ -153,6 +153,13 @@ pub enum StepOutcome {
     Cancelled,
 }
 
+impl StepOutcome {
+    /// Whether the step itself failed, which may be repaired.
+    pub fn has_failed(&self) -> bool {
+        matches!(self, Self::Failure(_) | Self::Guarded | Self::Timeout)
+    }
+}
+
 /// What became of a question.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and soon gone")]

@@ -113,9 +113,17 @@ impl State {
         }
     }
 
+    /// The open question.
+    pub fn asking(&self) -> Option<&Question> {
+        match &self.phase {
+            Phase::Asking { question, .. } => Some(question),
+            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => None,
+        }
+    }
+
     /// Whether its question is open.
     pub fn is_asking(&self) -> bool {
-        matches!(self.phase, Phase::Asking { .. })
+        self.asking().is_some()
     }
 
     /// Whether it is at work: it runs and asks nothing. If no process drives it, it was cut off.
@@ -151,12 +159,8 @@ impl State {
 
     /// When the open question expires: by its own deadline or the run's.
     pub fn question_deadline(&self) -> Option<Timestamp> {
-        match &self.phase {
-            Phase::Asking { question, .. } => {
-                [question.deadline, self.deadline_over(question)].into_iter().flatten().min()
-            }
-            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => None,
-        }
+        let question = self.asking()?;
+        [question.deadline, self.deadline_over(question)].into_iter().flatten().min()
     }
 
     /// What assistants think of the open question, in the order in which they said it.

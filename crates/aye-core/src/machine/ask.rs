@@ -114,7 +114,7 @@ impl Machine {
             follows,
             ..Question::new(self.next_question(), ask.kind, show(&ask.message)?)
         };
-        sound(&question)?;
+        check_question(&question)?;
         let details = ask.details.as_ref().map(|details| show(details)).transpose()?;
         question.message = with_details(question.message, details);
         if let Some(node) = self.flow.find(&step.name) {
@@ -417,7 +417,7 @@ fn last_words(process: &ProcessRecord) -> Option<String> {
 
 /// What only shows once everything is rendered: a question must ask
 /// something, and a text to type must be one.
-fn sound(question: &Question) -> Result<(), TextError> {
+fn check_question(question: &Question) -> Result<(), TextError> {
     const LONGEST_GATE: usize = 500;
     let problem = if question.message.trim().is_empty() {
         "the message is empty"

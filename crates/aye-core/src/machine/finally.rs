@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error_code::ErrorCode;
 use crate::event::{Event, EventKind, Finishing, RunEnd};
 use crate::flow::NodeId;
-use crate::journal::{Phase, StepStatus};
+use crate::journal::StepStatus;
 use crate::question::Purpose;
 use crate::skill::OnError;
 use crate::text::World;
@@ -145,7 +145,7 @@ impl Machine {
     /// leaves its step out; says whether it did. What became of a step in doubt
     /// someone has to say.
     pub(super) fn skip_unanswered(&mut self, world: &World, events: &mut Vec<Event>) -> bool {
-        let Phase::Asking { question, .. } = &self.state.phase else { return false };
+        let Some(question) = self.state.asking() else { return false };
         if !self.is_cleaning_up() || question.purpose == Purpose::Recover {
             return false;
         }
@@ -164,7 +164,7 @@ impl Machine {
     /// Closes an open question: the run ends, whatever would be answered.
     fn close_question(&mut self, world: &World, events: &mut Vec<Event>) {
         let follows = self.state.finally.is_some() || self.has_finally_ahead();
-        if let (Phase::Asking { question, .. }, true) = (&self.state.phase, follows) {
+        if let (Some(question), true) = (self.state.asking(), follows) {
             // Its own time may be up, and the run ends for that.
             let withdrawn = self.in_time(question, world.now).is_ok();
             let (question, applied) = (question.id.clone(), None);

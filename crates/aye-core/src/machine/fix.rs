@@ -8,7 +8,7 @@ use crate::event::{Event, EventKind, MemoryKind, Remembered, RetryReason};
 use crate::fix::{FixPlan, KnownFix};
 use crate::journal::StepOutcome;
 use crate::question::Edits;
-use crate::skill::{Ask, AskKind, By, Choice, ChoiceAction, Step, Template};
+use crate::skill::{Ask, AskKind, By, Choice, Step, Template};
 use crate::text::{self, World};
 
 use super::run::Machine;
@@ -151,11 +151,7 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(
-            outcome,
-            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
-        );
-        let Some(fix) = fix.filter(|_| failed) else { return false };
+        let Some(fix) = fix.filter(|_| outcome.has_failed()) else { return false };
         if fix.act.is_none() {
             self.retry_fixed(step.to_owned(), &fix, world, events);
             return true;
@@ -202,18 +198,9 @@ enum NotFixed {
 /// agreed to.
 pub(super) fn gate_for_changes(step: &Step, bound: bool) -> Ask {
     let said = |text: &str| Template::new(text.to_owned(), step.span);
-    let choice = |label: &str, value: &str, action| Choice {
-        label: said(label),
-        value: value.to_owned(),
-        description: None,
-        action,
-    };
     Ask {
         title: Some(said("Changed step")),
-        options: vec![
-            choice("Proceed", "proceed", ChoiceAction::Proceed),
-            choice("Cancel", "cancel", ChoiceAction::Cancel),
-        ],
+        options: Choice::proceed_or_cancel(step.span),
         // A form that shows the difference is enough where nobody had to agree.
         by: if bound { By::Human } else { By::Anyone },
         ..Ask::new(AskKind::Confirm, said("No person has seen this change yet. Run it?"))

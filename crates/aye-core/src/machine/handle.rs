@@ -275,7 +275,7 @@ impl Machine {
             ) => {
                 let began = !self.state.is_before_step();
                 if began && self.is_driven() && self.cleans_up(&question.step) {
-                    self.cancel_question(&question, &by, reason.as_deref(), world, events);
+                    self.cancel_question(&question, &by, reason.as_deref(), true, world, events);
                 } else {
                     self.cancel(Some(question.step), by, reason.as_deref(), world, events);
                 }
@@ -369,7 +369,7 @@ impl Machine {
                 if !self.is_driven() {
                     return Err(Refusal::NotDriven);
                 }
-                self.settle_doubt(&question, &by, reason.as_deref(), world, events);
+                self.cancel_question(&question, &by, reason.as_deref(), false, world, events);
                 Ok(())
             }
             (

@@ -66,11 +66,8 @@ impl Machine {
         world: &World,
         events: &mut Vec<Event>,
     ) -> bool {
-        let failed = matches!(
-            outcome,
-            StepOutcome::Failure(_) | StepOutcome::Guarded | StepOutcome::Timeout
-        );
-        let Some(rule) = self.rule_for(step).filter(|_| failed).cloned() else { return false };
+        let rule = self.rule_for(step).filter(|_| outcome.has_failed());
+        let Some(rule) = rule.cloned() else { return false };
         match self.repair_agreed(step, &rule, world) {
             None | Some(Agreed::Same) => {}
             Some(Agreed::Inspect(inspection)) => {
@@ -208,22 +205,13 @@ impl Machine {
 
 /// The program that a step runs: the first word of its command as it was rendered.
 fn program_of<'a>(action: &Action, record: Option<&'a StepRecord>) -> Option<&'a str> {
-    match action {
-        Action::Command { .. } => {
-            let record = record?;
-            // Older journals have the line alone.
-            let word = || record.command.as_deref().and_then(first_word);
-            record.argv.first().map(String::as_str).or_else(word)
-        }
-        Action::Shell { .. } => Some("sh"),
-        Action::Ask(_)
-        | Action::Tool { .. }
-        | Action::Compute { .. }
-        | Action::Skill { .. }
-        | Action::ForEach(_)
-        | Action::Return { .. }
-        | Action::Note => None,
+    if action.command_program().is_none() {
+        return matches!(action, Action::Shell { .. }).then_some("sh");
     }
+    let record = record?;
+    // Older journals have the line alone.
+    let word = || record.command.as_deref().and_then(first_word);
+    record.argv.first().map(String::as_str).or_else(word)
 }
 
 fn first_word(command: &str) -> Option<&str> {

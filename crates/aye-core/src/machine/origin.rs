@@ -1,7 +1,6 @@
 //! Who an answer is taken to come from, and whose one-time code it needs.
 
 use crate::input::Request;
-use crate::journal::Phase;
 use crate::question::{Answer, Namespaces, Origin};
 use crate::text::World;
 
@@ -33,7 +32,7 @@ impl Machine {
     /// nothing if it counts without, or not at all.
     pub fn code_wanted(&self, request: &Request, world: &World) -> Option<String> {
         let Request::Answer { question, answer, .. } = request else { return None };
-        let Phase::Asking { question: open, .. } = &self.state.phase else { return None };
+        let open = self.state.asking()?;
         let answer = Answer { reauth: true, ..self.established(answer.clone()) };
         let counts = open.id == *question
             && open.reauth

@@ -211,19 +211,15 @@ fn repair_name(asker: &str, rule: &str) -> String {
 /// Whether a rule can be for a failure of this step.
 fn may_repair(rule: &HealRule, step: &Step, scope: &Scope) -> bool {
     let (name, tool) = (step.name.as_str(), step.action.tool());
-    match &step.action {
-        Action::Command { program, .. } => match text::text(program, scope) {
-            Ok(program) => rule.when.could_fit(name, tool, Some(&program)),
-            // It may be any program.
-            Err(_) => HealMatch { command: None, ..rule.when.clone() }.could_fit(name, tool, None),
-        },
-        Action::Shell { .. } => rule.when.could_fit(name, tool, Some("sh")),
-        Action::Ask(_)
-        | Action::Tool { .. }
-        | Action::Compute { .. }
-        | Action::Skill { .. }
-        | Action::ForEach(_)
-        | Action::Return { .. }
-        | Action::Note => rule.when.could_fit(name, tool, None),
+    match step.action.command_program().map(|program| text::text(program, scope)) {
+        Some(Ok(program)) => rule.when.could_fit(name, tool, Some(&program)),
+        // It may be any program.
+        Some(Err(_)) => {
+            HealMatch { command: None, ..rule.when.clone() }.could_fit(name, tool, None)
+        }
+        None => {
+            let shell = matches!(step.action, Action::Shell { .. }).then_some("sh");
+            rule.when.could_fit(name, tool, shell)
+        }
     }
 }

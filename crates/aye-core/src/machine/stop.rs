@@ -56,12 +56,15 @@ impl Machine {
         }
     }
 
-    /// Cancels while a question is open: the clean-up of its step is due.
+    /// Cancels while a question is open: the clean-up of its step is due. If not `winds_down`, the
+    /// rest of `finally` follows: the person who cancels the run around this one knows that the
+    /// step was cut off.
     pub(super) fn cancel_question(
         &mut self,
         question: &Question,
         by: &str,
         reason: Option<&str>,
+        winds_down: bool,
         world: &World,
         events: &mut Vec<Event>,
     ) {
@@ -69,7 +72,10 @@ impl Machine {
         let closed = EventKind::ConfirmationExpired { question: id, applied, withdrawn: true };
         self.emit(closed, world, events);
         let (step, execution) = (question.step.clone(), self.execution_of(question));
-        let failed = self.cancelled_step(step, execution, by, reason, world.now);
+        let failed = match winds_down {
+            true => self.cancelled_step(step, execution, by, reason, world.now),
+            false => self.stopped_step(step, execution, by, reason),
+        };
         self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
         self.advance(world, events);
     }
@@ -78,25 +84,6 @@ impl Machine {
     pub fn is_in_doubt(&self, step: &str) -> bool {
         let status = self.state.steps.get(step).map(|record| record.status);
         matches!(status, Some(StepStatus::Unknown | StepStatus::Interrupted))
-    }
-
-    /// The person who cancels the run around this one knows that the step was cut off. The rest of
-    /// `finally` follows.
-    pub(super) fn settle_doubt(
-        &mut self,
-        question: &Question,
-        by: &str,
-        reason: Option<&str>,
-        world: &World,
-        events: &mut Vec<Event>,
-    ) {
-        let (id, applied) = (question.id.clone(), None);
-        let closed = EventKind::ConfirmationExpired { question: id, applied, withdrawn: true };
-        self.emit(closed, world, events);
-        let (step, execution) = (question.step.clone(), self.execution_of(question));
-        let failed = self.stopped_step(step, execution, by, reason);
-        self.emit(EventKind::StepFailed(Box::new(failed)), world, events);
-        self.advance(world, events);
     }
 
     /// Ends a run that had been cancelled when its driver died, after the step
@@ -134,11 +121,9 @@ impl Machine {
             reason: reason.map(|reason| self.secrets.mask(reason)),
         };
         StepFailed {
-            code: Some(ErrorCode::Cancelled),
-            message: self.secrets.mask(&cancel_message(by, reason)),
             // The budget for clean-up is spent once.
             winding_down: Some(self.state.winding_down.clone().unwrap_or(winding)),
-            ..failed(step, execution, BadOutcome::Cancelled)
+            ..self.stopped_step(step, execution, by, reason)
         }
     }
 

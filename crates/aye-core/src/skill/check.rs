@@ -107,7 +107,7 @@ impl<'t> Checker<'t> {
                 if key.starts_with("x-") && TOP.iter().any(|top| known.contains(top)) {
                     continue;
                 }
-                let meant = problem::meant(key, known, &self.report).unwrap_or_default();
+                let meant = problem::suggestion(key, known, &self.report).unwrap_or_default();
                 self.misspelt.entry(id).or_default().push(meant);
             }
             let renamed = self.renamed_key(&problem, id);
@@ -141,10 +141,7 @@ impl<'t> Checker<'t> {
                 let place = Place { words: place, not_here: &[] };
                 let exact = self.exact_fix(&problem, id);
                 let diagnostic = self.with_own_words(problem, id, place);
-                self.report.push(match exact {
-                    Some(edits) => diagnostic.fix_all(edits),
-                    None => diagnostic,
-                });
+                self.report.push(diagnostic.fix_all(exact));
             }
         }
         value

@@ -213,14 +213,14 @@ fn check(spec: &InputSpec, value: Value) -> Result<Value, (String, Option<String
     }
     let given = as_text(&value);
     let nearest = match mismatch {
-        InputMismatch::Enum { .. } => meant(&given, &spec.choices),
+        InputMismatch::Enum { .. } => nearest_choice(&given, &spec.choices),
         InputMismatch::Type { .. } | InputMismatch::Pattern { .. } => None,
     };
     Err((format!("{} {mismatch}", quote(&given)), nearest))
 }
 
 /// The one of these values that a text is a slip for, or the beginning of.
-fn meant(given: &str, choices: &[Value]) -> Option<String> {
+fn nearest_choice(given: &str, choices: &[Value]) -> Option<String> {
     let choices: Vec<String> = choices.iter().map(as_text).collect();
     let folded = given.to_lowercase();
     let begins =

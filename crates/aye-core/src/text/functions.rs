@@ -40,19 +40,24 @@ pub(super) fn length(state: &State<'_, '_>, value: &Value) -> Result<usize, Erro
     }
 }
 
+/// Bytes as in an address: letters, digits, `-_.~` and what is `kept` stay as they are.
+pub fn percent_encoded(bytes: &[u8], kept: &str) -> String {
+    let stays = |byte: u8| {
+        byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) || kept.as_bytes().contains(&byte)
+    };
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match stays(byte) {
+            true => text.push(char::from(byte)),
+            false => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
 /// As in an address; a mapping becomes `a=1&b=2`.
 pub(super) fn url_encode(state: &State<'_, '_>, value: &Value) -> Result<String, Error> {
-    let encoded = |value: &Value| {
-        let mut text = String::new();
-        for byte in value.to_string().bytes() {
-            match byte {
-                _ if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
-                b'/' | b'.' | b'-' | b'_' | b'~' => text.push(char::from(byte)),
-                other => text.push_str(&format!("%{other:02X}")),
-            }
-        }
-        text
-    };
+    let encoded = |value: &Value| percent_encoded(value.to_string().as_bytes(), "/");
     match value.kind() {
         ValueKind::Undefined if !is_lenient(state) => Err(ErrorKind::UndefinedError.into()),
         ValueKind::Undefined | ValueKind::None => Ok(String::new()),

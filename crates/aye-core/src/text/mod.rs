@@ -34,6 +34,7 @@ pub use chains::{NumberComparison, number_comparisons};
 pub use data_in::{data_in, key_values};
 pub use diff::{changes, diff};
 pub(crate) use frozen::{Frozen, Outside, Recorder};
+pub use functions::percent_encoded;
 pub use isolated::{TemplateKind, evaluate_template};
 pub use render::{
     TextError, holds, names_in, names_in_condition, names_in_condition_with, names_in_with, render,

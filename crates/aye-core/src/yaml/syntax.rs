@@ -76,11 +76,7 @@ pub(super) fn error(error: &ScanError, text: &str, offset: usize) -> Box<Diagnos
     }
     let (message, hint) = words(error.kind());
     let message = message.map_or_else(|| error.info(), str::to_owned);
-    let diagnostic = Diagnostic::error("yaml", message).label(span, "");
-    Box::new(match hint {
-        Some(hint) => diagnostic.hint(hint),
-        None => diagnostic,
-    })
+    Box::new(Diagnostic::error("yaml", message).label(span, "").hint_if(hint))
 }
 
 fn words(kind: &ErrorKind) -> (Option<&'static str>, Option<&'static str>) {

@@ -80,12 +80,7 @@ impl Target for Keys {
 }
 
 fn question(kind: AskKind) -> Question {
-    let offer = |value: &str, action: ChoiceAction| Offer {
-        value: value.into(),
-        label: value.into(),
-        description: None,
-        action,
-    };
+    let offer = |value: &str, action: ChoiceAction| Offer::new(value, value, action);
     let options = match kind {
         AskKind::Input => Vec::new(),
         _ => vec![offer("proceed", ChoiceAction::Proceed), offer("cancel", ChoiceAction::Cancel)],

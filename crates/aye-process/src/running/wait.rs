@@ -69,8 +69,22 @@ pub fn wait_aside(
     wait_aside_with(child, wake, until, &mut |_, _, _| {})
 }
 
-/// The same for one with [`Spec::live`](crate::Spec::live), whose output is of interest
-/// before it ends.
+/// Waits until a child [aside](crate::Spec::aside) has ended; `None` if `until` passes before.
+///
+/// # Errors
+/// Only when `poll` itself fails.
+pub fn wait_to_end(child: &mut Running, until: Instant) -> io::Result<Option<Box<Exit>>> {
+    loop {
+        match wait_aside(child, &[], Some(until))? {
+            Happening::Exited(_, exit) => return Ok(Some(exit)),
+            Happening::Deadline => return Ok(None),
+            Happening::Wake(_) | Happening::Idle | Happening::GuardLost => {}
+        }
+    }
+}
+
+/// The same as [`wait_aside`] for one with [`Spec::live`](crate::Spec::live), whose output is of
+/// interest before it ends.
 ///
 /// # Errors
 /// Only when `poll` itself fails.

@@ -151,15 +151,8 @@ impl Advisor {
     fn start(&self, asked: &AskedQuestion<'_>, run: &State) -> Result<Running, String> {
         let (program, args) = self.argv.split_first().ok_or("no program is named")?;
         let workspace = Path::new(&run.started.workspace);
-        let mut spec = Spec::new(program).args(args);
+        let mut spec = Spec::new(program).args(args).without_own_variables(&["AYE_HOME"]);
         spec.cwd = Some(workspace.to_owned());
-        // Inputs and codes may have come this way; they are none of its business.
-        let own = |name: &std::ffi::OsString| {
-            let name = name.to_string_lossy();
-            name.starts_with("AYE_") && name != "AYE_HOME"
-        };
-        let names = std::env::vars_os().map(|(name, _)| name).filter(own);
-        spec.env = names.map(|name| (name, None)).collect();
         spec.stdin = Stdin::Bytes(document(asked.question, Some(run), asked.secrets).into());
         spec.timeout = Some(self.timeout);
         spec.grace = GRACE.min(aye_process::grace());

@@ -69,12 +69,7 @@ mod tests {
     use aye_core::skill::{AskKind, ChoiceAction};
 
     fn question() -> Question {
-        let offer = |value: &str, label: &str| Offer {
-            value: value.to_owned(),
-            label: label.to_owned(),
-            description: None,
-            action: ChoiceAction::Proceed,
-        };
+        let offer = |value: &str, label: &str| Offer::new(value, label, ChoiceAction::Proceed);
         Question {
             step: "s".to_owned(),
             options: vec![offer("go", "Continue"), offer("stop", "Stop")],

@@ -125,7 +125,7 @@ pub(super) fn message(kind: &str, said: &str) -> String {
             format!("there is no key `{}`", said.trim_matches('\''))
         }
         "TypeError" if let Some((compared, _)) = refused_comparison(said) => compared.to_owned(),
-        _ => tidy(said),
+        _ => without_own_names(said),
     }
 }
 
@@ -150,7 +150,7 @@ fn only_loop(code: &str) -> Option<Range<usize>> {
 }
 
 /// Without the names of our own.
-fn tidy(message: &str) -> String {
+fn without_own_names(message: &str) -> String {
     // Of a mapping without any keys.
     let message = message.strip_suffix("; it has: ").unwrap_or(message);
     message

@@ -206,12 +206,7 @@ mod tests {
 
     fn question() -> Question {
         let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
-        let offer = |value: &str, action| Offer {
-            value: value.to_owned(),
-            label: format!("--{value}"),
-            description: None,
-            action,
-        };
+        let offer = |value: &str, action| Offer::new(value, format!("--{value}"), action);
         let options =
             vec![offer("proceed", ChoiceAction::Proceed), offer("cancel", ChoiceAction::Cancel)];
         let title = "--help".to_owned();

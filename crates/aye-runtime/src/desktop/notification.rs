@@ -295,10 +295,7 @@ impl Open {
     }
 
     fn spec(&self, program: &Path, args: Vec<String>) -> Spec {
-        let mut spec = Spec::new(program).args(args);
-        let own = std::env::vars_os().map(|(name, _)| name);
-        let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
-        spec.env = own.map(|name| (name, None)).collect();
+        let mut spec = Spec::new(program).args(args).without_own_variables(&[]);
         spec.tail_limit = LONGEST;
         spec.aside = true;
         spec.live = true;

@@ -358,11 +358,7 @@ fn spawn(
     asked: &AskedQuestion<'_>,
 ) -> Result<Running, String> {
     let launch = program.launch(window, card);
-    let mut spec = Spec::new(path).args(launch.args);
-    // Inputs and codes may have come this way; they are none of its business.
-    let own = std::env::vars_os().map(|(name, _)| name);
-    let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
-    spec.env = own.map(|name| (name, None)).collect();
+    let mut spec = Spec::new(path).args(launch.args).without_own_variables(&[]);
     spec.env.extend(launch.env.iter().map(|(name, value)| ((*name).into(), Some((*value).into()))));
     spec.stdin = Stdin::Bytes(launch.stdin.into_bytes());
     spec.tail_limit = LONGEST;

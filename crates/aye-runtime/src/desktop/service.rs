@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aye_process::{Happening, Outcome, Spec};
+use aye_process::{Outcome, Spec};
 
 use super::available::{Surroundings, on_path};
 use super::notice::{PROGRAM, body_argument, no_markup};
@@ -104,11 +104,7 @@ impl<'a> NotificationService<'a> {
     }
 
     fn run(&self, program: &Path, args: Vec<String>) -> Result<String, String> {
-        let mut spec = Spec::new(program).args(args);
-        // Inputs and codes may have come this way; they are none of its business.
-        let own = std::env::vars_os().map(|(name, _)| name);
-        let own = own.filter(|name| name.to_string_lossy().starts_with("AYE_"));
-        spec.env = own.map(|name| (name, None)).collect();
+        let mut spec = Spec::new(program).args(args).without_own_variables(&[]);
         for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] {
             spec.env.extend(self.env.get(name).map(|value| (name.into(), Some(value.into()))));
         }
@@ -116,22 +112,14 @@ impl<'a> NotificationService<'a> {
         spec.tail_limit = KEPT;
         spec.aside = true;
         let mut child = aye_process::spawn(spec).map_err(|error| error.to_string())?;
-        let give_up = Instant::now() + LIMIT * 2;
-        loop {
-            match aye_process::wait_aside(&mut child, &[], Some(give_up)) {
-                Ok(Happening::Exited(_, exit)) if exit.outcome == Outcome::Exited(0) => {
-                    return Ok(exit.stdout.text());
-                }
-                Ok(Happening::Exited(_, exit)) => {
-                    let words = exit.stderr.text();
-                    let last = words.lines().rev().find(|line| !line.trim().is_empty());
-                    return Err(last.unwrap_or("it failed").trim().to_owned());
-                }
-                Ok(Happening::Deadline) => return Err("it does not end".to_owned()),
-                Ok(Happening::Wake(_) | Happening::Idle | Happening::GuardLost) => {}
-                Err(error) => return Err(error.to_string()),
-            }
+        let ended = aye_process::wait_to_end(&mut child, Instant::now() + LIMIT * 2);
+        let exit = ended.map_err(|error| error.to_string())?.ok_or("it does not end")?;
+        if exit.outcome == Outcome::Exited(0) {
+            return Ok(exit.stdout.text());
         }
+        let words = exit.stderr.text();
+        let last = words.lines().rev().find(|line| !line.trim().is_empty());
+        Err(last.unwrap_or("it failed").trim().to_owned())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use aye_process::{Happening, Outcome, Spec};
+use aye_process::{Outcome, Spec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::available::{Surroundings, obstacle, programs};
@@ -102,25 +102,17 @@ fn ask(path: &Path, args: &[&str]) -> Result<String, String> {
     spec.timeout = Some(PATIENCE);
     spec.aside = true;
     let mut child = aye_process::spawn(spec).map_err(|error| error.to_string())?;
-    loop {
-        let happened =
-            aye_process::wait_aside(&mut child, &[], Some(Instant::now() + PATIENCE * 2));
-        match happened.map_err(|error| error.to_string())? {
-            Happening::Exited(_, exit) => {
-                return match exit.outcome {
-                    Outcome::Exited(0) => Ok(exit.stdout.text()),
-                    Outcome::Exited(_) | Outcome::Signaled(_) => {
-                        let words = exit.stderr.text();
-                        let line = words.lines().find(|line| !line.trim().is_empty());
-                        Err(crate::fmt::escape_control_line(line.unwrap_or_default().trim()))
-                    }
-                    Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => {
-                        Err(format!("no answer within {}", crate::fmt::duration(PATIENCE)))
-                    }
-                };
-            }
-            Happening::Deadline => return Err("no answer".to_owned()),
-            Happening::Wake(_) | Happening::GuardLost | Happening::Idle => {}
+    let ended = aye_process::wait_to_end(&mut child, Instant::now() + PATIENCE * 2);
+    let exit = ended.map_err(|error| error.to_string())?.ok_or("no answer")?;
+    match exit.outcome {
+        Outcome::Exited(0) => Ok(exit.stdout.text()),
+        Outcome::Exited(_) | Outcome::Signaled(_) => {
+            let words = exit.stderr.text();
+            let line = words.lines().find(|line| !line.trim().is_empty());
+            Err(crate::fmt::escape_control_line(line.unwrap_or_default().trim()))
+        }
+        Outcome::TimedOut | Outcome::Cancelled | Outcome::Interrupted => {
+            Err(format!("no answer within {}", crate::fmt::duration(PATIENCE)))
         }
     }
 }

@@ -181,12 +181,7 @@ mod tests {
         let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
         let mut question = Question::new(id, AskKind::Confirm, "Which?");
         for (value, label) in labels {
-            question.options.push(Offer {
-                value: (*value).to_owned(),
-                label: (*label).to_owned(),
-                description: None,
-                action: ChoiceAction::Proceed,
-            });
+            question.options.push(Offer::new(*value, *label, ChoiceAction::Proceed));
         }
         question
     }
@@ -213,12 +208,7 @@ mod tests {
     fn what_may_be_remembered_is_offered_so() {
         let mut asked = question(&[("yes", "Yes")]);
         asked.remember = true;
-        asked.options.push(Offer {
-            value: "no".to_owned(),
-            label: "No".to_owned(),
-            description: None,
-            action: ChoiceAction::Cancel,
-        });
+        asked.options.push(Offer::new("no", "No", ChoiceAction::Cancel));
         assert_eq!(labels(&asked), ["Yes", "Yes, and remember it…", "No"]);
         assert_eq!(rows(&asked)[1].pick, Pick::Remember(0));
         let told: Vec<(String, Pick)> =

@@ -111,7 +111,7 @@ impl Driver<'_> {
                     self.say(self.any_caller(), &[line]);
                 }
                 ToolEvent::Log { server, line } => {
-                    if self.parts.report.is_verbose() {
+                    if self.parts.report.wants().details {
                         self.say(self.any_caller(), &[format!("{server}: {line}")]);
                     }
                 }

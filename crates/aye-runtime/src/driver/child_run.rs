@@ -300,7 +300,7 @@ pub fn restore_inside(
     };
     for child in nested.children {
         let Ok(id) = child.parent.child() else { continue };
-        if *run != id && !run.is_inside(&id) {
+        if !run.is_within(&id) {
             continue;
         }
         let Some(row) = store.run(&id)? else { return Ok(None) };

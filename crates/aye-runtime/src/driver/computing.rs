@@ -289,7 +289,7 @@ impl Driver<'_> {
 
     /// Shows lines as if a program had written them.
     pub(super) fn say(&mut self, id: LaneId, lines: &[String]) {
-        if lines.is_empty() || !self.parts.report.wants_output() {
+        if lines.is_empty() || !self.parts.report.wants().output {
             return;
         }
         for line in lines {

@@ -163,26 +163,15 @@ impl Driver<'_> {
 /// The tool or program that a step uses, as memory knows it.
 pub fn tool_of(flow: &aye_core::flow::Flow, state: &State, step: &str) -> String {
     let action = flow.find(step).map(|node| &flow.nodes[node].step.action);
-    match action {
-        Some(Action::Tool { tool, .. }) => tool.value.clone(),
-        Some(Action::Command { program: named, .. }) => {
-            let command = state.steps.get(step).and_then(|record| record.command.as_deref());
-            let started = command.and_then(|line| line.split_whitespace().next());
-            // Before it has started only what the skill says is known.
-            let written = Some(named.value.as_str()).filter(|name| !name.contains('{'));
-            started.or(written).map(program).unwrap_or_default()
-        }
-        Some(
-            Action::Shell { .. }
-            | Action::Ask(_)
-            | Action::Compute { .. }
-            | Action::Skill { .. }
-            | Action::ForEach(_)
-            | Action::Return { .. }
-            | Action::Note,
-        )
-        | None => String::new(),
+    if let Some(tool) = action.and_then(Action::tool) {
+        return tool.to_owned();
     }
+    let Some(named) = action.and_then(Action::command_program) else { return String::new() };
+    let command = state.steps.get(step).and_then(|record| record.command.as_deref());
+    let started = command.and_then(|line| line.split_whitespace().next());
+    // Before it has started only what the skill says is known.
+    let written = Some(named.as_str()).filter(|name| !name.contains('{'));
+    started.or(written).map(program).unwrap_or_default()
 }
 
 /// The name of a program, wherever it is.

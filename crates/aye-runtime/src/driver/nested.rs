@@ -161,8 +161,8 @@ impl Driver<'_> {
     /// Whether a person is asked about a failure in the run of a lane, or inside it.
     pub(super) fn is_recovering(&self, id: LaneId) -> bool {
         let Some(lane) = self.lanes.get(id) else { return false };
-        let asks = matches!(&lane.machine.state().phase,
-            Phase::Asking { question, .. } if question.purpose == Purpose::Recover);
+        let asking = lane.machine.state().asking();
+        let asks = asking.is_some_and(|question| question.purpose == Purpose::Recover);
         let Work::Nested { inside, .. } = &lane.work else { return asks };
         asks || inside.live().iter().any(|id| self.is_recovering(*id))
     }
@@ -297,9 +297,7 @@ impl Driver<'_> {
     /// Settles a step in doubt in a run that was taken up, if a run around it is cancelled and
     /// lets it finish: Aye asks nobody what the person who cancelled knows.
     pub(super) fn settle_doubt(&mut self, id: LaneId) -> Result<(), Error> {
-        let Phase::Asking { question, .. } = &self.lane(id).machine.state().phase else {
-            return Ok(());
-        };
+        let Some(question) = self.lane(id).machine.state().asking() else { return Ok(()) };
         if !self.lane(id).machine.is_in_doubt(&question.step) {
             return Ok(());
         }

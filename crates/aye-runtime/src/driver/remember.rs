@@ -3,7 +3,6 @@
 use aye_core::event::{Event, EventKind, MemoryKind, Remembered};
 use aye_core::id::QuestionId;
 use aye_core::input::{Input, Request};
-use aye_core::journal::Phase;
 use aye_core::machine::Machine;
 use aye_core::question::{Answer, Channel, Purpose, Question};
 use aye_core::text::World;
@@ -136,7 +135,7 @@ impl RememberedAnswer {
             return None;
         };
         let scope = answer.remember.filter(|_| answer.is_persons())?;
-        let Phase::Asking { question, .. } = &machine.state().phase else { return None };
+        let question = machine.state().asking()?;
         let started = &machine.state().started;
         let value = answer.value.as_str().unwrap_or_default();
         let error = error_of(machine, question);

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::store::Verdict;
 
 use super::drive::Driver;
-use super::lane::{Lane, LaneId, ROOT};
+use super::lane::{LaneId, ROOT};
 
 impl Driver<'_> {
     /// Starts to listen for requests; those sent before are read at once.
@@ -67,11 +67,8 @@ impl Driver<'_> {
     /// Listens for secrets and codes while a question wants one: nothing else
     /// pays for it.
     pub(super) fn listen_for_secrets(&mut self) {
-        let wants = |lane: &Lane| match &lane.machine.state().phase {
-            Phase::Asking { question, .. } => question.secret || question.reauth,
-            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
-        };
-        let wanted = self.lanes.live().any(|(_, lane)| wants(lane));
+        let mut asking = self.lanes.live().filter_map(|(_, lane)| lane.machine.state().asking());
+        let wanted = asking.any(|question| question.secret || question.reauth);
         self.secrets.listen(wanted);
     }
 

@@ -70,16 +70,14 @@ impl Driver<'_> {
     /// Tells a run that its time has come, if it has.
     pub(super) fn tick_lane(&mut self, id: LaneId) -> Result<bool, Error> {
         let Some(lane) = self.lanes.get(id) else { return Ok(false) };
-        let (now, phase) = (self.parts.clock.now(), &lane.machine.state().phase);
+        let now = self.parts.clock.now();
         // What runs keeps its own time limit.
-        let waits = !matches!(phase, Phase::Running { .. });
+        let waits = !matches!(lane.machine.state().phase, Phase::Running { .. });
         let Some(at) = lane.machine.wake_at().filter(|at| waits && now >= *at) else {
             return Ok(false);
         };
-        let shown = match phase {
-            Phase::Asking { question, .. } => self.was_seen(&question.id, at, now),
-            Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
-        };
+        let asking = lane.machine.state().asking();
+        let shown = asking.is_some_and(|question| self.was_seen(&question.id, at, now));
         self.apply(id, Input::Tick { shown }, None)?;
         Ok(true)
     }
@@ -88,7 +86,7 @@ impl Driver<'_> {
     fn until(&self, full: bool) -> Instant {
         let now = Instant::now();
         let moves = || self.is_busy() || self.is_waiting_to_retry() || self.waits_for_name();
-        let shows_time = self.mail.is_listening() && self.parts.report.is_live() && moves();
+        let shows_time = self.mail.is_listening() && self.parts.report.wants().ticks && moves();
         let until = if shows_time { now + REFRESH } else { self.mail.look_at() };
         let until = if full { now + GLANCE } else { until };
         let until = self.questions.look_at().map_or(until, |look| until.min(look));

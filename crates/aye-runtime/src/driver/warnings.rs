@@ -5,7 +5,6 @@ use aye_core::event::{MemoryKind, Remembered};
 use aye_core::input::{End, Input};
 use aye_core::journal::{StepRecord, StepStatus};
 use aye_core::machine::Machine;
-use aye_core::skill::Action;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -22,17 +21,9 @@ impl Driver<'_> {
         let flow = self.lane(ROOT).machine.flow();
         let mut tools: Vec<String> = Vec::new();
         for node in &flow.nodes {
-            let named = match &node.step.action {
-                Action::Tool { tool, .. } => Some(tool.value.clone()),
-                Action::Command { program, .. } => Some(program.value.clone()),
-                Action::Shell { .. }
-                | Action::Ask(_)
-                | Action::Compute { .. }
-                | Action::Skill { .. }
-                | Action::ForEach(_)
-                | Action::Return { .. }
-                | Action::Note => None,
-            };
+            let action = &node.step.action;
+            let program = action.command_program().map(|program| program.as_str());
+            let named = action.tool().or(program);
             let named = named.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
             tools.extend(named.filter(|name| !name.is_empty() && !name.contains('{')));
         }

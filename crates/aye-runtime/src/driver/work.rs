@@ -261,7 +261,7 @@ impl Driver<'_> {
             .collect();
         // Programs see a pipe; tell those who ask that colours are welcome.
         let force = "CLICOLOR_FORCE";
-        if self.parts.report.shows_color() && !process.env.contains_key(force) {
+        if self.parts.report.wants().color && !process.env.contains_key(force) {
             spec.env.push((force.into(), Some("1".into())));
         }
         // Shows to which step a process belongs.
@@ -276,7 +276,7 @@ impl Driver<'_> {
             memory: process.max_memory,
             cpu_seconds: process.max_cpu.map(|limit| limit.as_secs().max(1)),
         };
-        spec.live = self.parts.report.wants_output();
+        spec.live = self.parts.report.wants().output;
         spec.tail_limit = self.parts.max_result;
         spec.masks = machine.secrets().values().map(|s| s.as_bytes().to_vec()).collect();
         // What survives a crash is looked for by the run that holds the others.

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
-use aye_process::{Happening, Outcome, Spec};
+use aye_process::{Outcome, Spec};
 
 /// How long a lookup may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,14 +48,7 @@ fn ask_host(host: &str) -> Option<io::Result<Vec<IpAddr>>> {
     spec.aside = true;
     aye_process::resolve(&spec).ok()?;
     let mut child = aye_process::spawn(spec).ok()?;
-    let give_up = Instant::now() + 2 * PATIENCE;
-    let exit = loop {
-        match aye_process::wait_aside(&mut child, &[], Some(give_up)) {
-            Ok(Happening::Exited(_, exit)) => break exit,
-            Ok(Happening::Wake(_) | Happening::Idle | Happening::GuardLost) => {}
-            Ok(Happening::Deadline) | Err(_) => return None,
-        }
-    };
+    let exit = aye_process::wait_to_end(&mut child, Instant::now() + 2 * PATIENCE).ok()??;
     match exit.outcome {
         Outcome::Exited(0) => {
             let text = exit.stdout.text();

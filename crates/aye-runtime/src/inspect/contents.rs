@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use aye_core::digest::hex;
 use sha2::{Digest as _, Sha256};
 
 /// A file that changed so recently may change again without its times showing it.
@@ -88,7 +89,7 @@ fn hash(file: &mut File) -> Option<String> {
             read => hash.update(&buffer[..read]),
         }
     }
-    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&hash.finalize()))
 }
 
 #[cfg(test)]

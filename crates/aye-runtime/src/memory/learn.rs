@@ -72,7 +72,7 @@ impl Memory {
         self.change_usage(once, |patterns| {
             let now = sighting.at;
             let id = usage::learn(patterns, sighting);
-            usage::tidy(patterns, &id, now);
+            usage::forget_unsure(patterns, &id, now);
             (id, true)
         })
     }

@@ -310,7 +310,7 @@ pub(super) fn learn(patterns: &mut Vec<UsagePattern>, seen: Sighting) -> String 
 
 /// Forgets what is old and was never sure, and the least sure of too many. What
 /// has just been seen stays.
-pub(super) fn tidy(patterns: &mut Vec<UsagePattern>, seen: &str, now: Timestamp) {
+pub(super) fn forget_unsure(patterns: &mut Vec<UsagePattern>, seen: &str, now: Timestamp) {
     let is_stale = |one: &UsagePattern| {
         confidence::is_stale(one.confidence(now), one.last_seen, now) && one.id != seen
     };
@@ -472,12 +472,12 @@ mod tests {
             learn(&mut patterns, one(tool));
         }
         let last = learn(&mut patterns, one(MOST));
-        tidy(&mut patterns, &last, at(0));
+        forget_unsure(&mut patterns, &last, at(0));
         assert_eq!(patterns.len(), MOST);
         assert!(patterns.iter().any(|one| one.id == last));
         let long = "word ".repeat(MOST_TEXT / 5);
         patterns[1].error = long;
-        tidy(&mut patterns, &last, at(0));
+        forget_unsure(&mut patterns, &last, at(0));
         assert!(serde_json::to_string(&patterns).expect("data").len() <= MOST_TEXT + 1000);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use aye_process::{Exit, Happening, Outcome, Spec, Stdin, signal_words};
+use aye_process::{Outcome, Spec, Stdin, signal_words};
 
 use crate::fmt::duration;
 use crate::settings::CommandChannel;
@@ -21,15 +21,8 @@ pub(super) fn deliver(
     let Delivery::Send(message) = delivery else { return Ok(Delivered::default()) };
     let (program, args) =
         command.argv.split_first().ok_or_else(|| DeliveryError::new("no program is named"))?;
-    let mut spec = Spec::new(program).args(args);
+    let mut spec = Spec::new(program).args(args).without_own_variables(&["AYE_HOME"]);
     spec.cwd = Some(channel.settings.root.clone());
-    // Inputs and codes may have come this way; they are none of its business.
-    let own = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        name.starts_with("AYE_") && name != "AYE_HOME"
-    };
-    let names = std::env::vars_os().map(|(name, _)| name).filter(own);
-    spec.env = names.map(|name| (name, None)).collect();
     spec.stdin = Stdin::Bytes(whole(message, false).to_string().into_bytes());
     spec.timeout = Some(command.timeout);
     spec.tail_limit = KEPT;
@@ -39,15 +32,9 @@ pub(super) fn deliver(
     let policy = channel.policy.for_run(&channel.settings.root);
     policy.check(&spec, &found).map_err(|refusal| failed(refusal.to_string()))?;
     let mut child = aye_process::spawn(spec).map_err(|error| failed(error.to_string()))?;
-    let give_up = Instant::now() + command.timeout * 2;
-    let exit: Box<Exit> = loop {
-        match aye_process::wait_aside(&mut child, &[], Some(give_up)) {
-            Ok(Happening::Exited(_, exit)) => break exit,
-            Ok(Happening::Deadline) => return Err(failed("it does not end".to_owned())),
-            Ok(Happening::Wake(_) | Happening::Idle | Happening::GuardLost) => {}
-            Err(error) => return Err(failed(error.to_string())),
-        }
-    };
+    let ended = aye_process::wait_to_end(&mut child, Instant::now() + command.timeout * 2);
+    let ended = ended.map_err(|error| failed(error.to_string()))?;
+    let exit = ended.ok_or_else(|| failed("it does not end".to_owned()))?;
     let why = match &exit.outcome {
         Outcome::Exited(0) => return Ok(Delivered::default()),
         Outcome::Exited(code) => format!("it ended with exit code {code}"),

@@ -1,12 +1,12 @@
 //! Rights to answer from a message: which answers may be had that way, and the
 //! tokens that carry them.
 
-use aye_core::digest::{digest, hex};
+use aye_core::digest::digest;
 use aye_core::question::{Channel as Through, Offer, Question};
 use aye_core::skill::AskKind;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::fmt::escape_control_line;
+use crate::random::random_hex;
 use crate::settings::{ChannelKind, ChannelSettings, Detail};
 use crate::store::{AnswerToken, Store};
 
@@ -98,9 +98,7 @@ fn keep(
     choice: Option<String>,
     person: &str,
 ) -> Result<String, String> {
-    let mut bytes = [0u8; 32];
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| error.to_string())?;
-    let token = hex(&bytes);
+    let token = random_hex(32).map_err(|error| error.to_string())?;
     let kept = AnswerToken {
         digest: token_digest(&token),
         question: question.id.clone(),

@@ -39,13 +39,13 @@ impl Registry {
     pub fn keep(&self, schedule: &Schedule) -> Result<(), Error> {
         let path = self.file(&schedule.name);
         let text = serde_json::to_string_pretty(schedule).unwrap_or_default();
-        replace(&path, &text, 0o600).map_err(|source| Error::File { doing: "write", path, source })
+        replace(&path, &text, 0o600).map_err(Error::file("write", &path))
     }
 
     /// Forgets a schedule.
     pub fn forget(&self, name: &str) -> Result<(), Error> {
         let path = self.file(name);
-        fs::remove_file(&path).map_err(|source| Error::File { doing: "remove", path, source })
+        fs::remove_file(&path).map_err(Error::file("remove", &path))
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -53,7 +53,7 @@ impl Systemd<'_> {
             return Err(Error::Refused { message: why, hint: Some(hint.to_owned()) });
         }
         let link = self.wanted(&schedule.name);
-        let failed = |source| Error::File { doing: "create", path: link.clone(), source };
+        let failed = Error::file("create", &link);
         link.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         remove_file(&link)?;
         symlink(&timer, &link).map_err(failed)?;
@@ -147,10 +147,8 @@ struct Scratch<'a>(&'a Path);
 impl<'a> Scratch<'a> {
     fn make(path: &'a Path) -> Result<Self, Error> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-        match made {
-            Ok(()) => Ok(Self(path)),
-            Err(source) => Err(Error::File { doing: "create", path: path.to_path_buf(), source }),
-        }
+        made.map_err(Error::file("create", path))?;
+        Ok(Self(path))
     }
 }
 
@@ -162,11 +160,7 @@ impl Drop for Scratch<'_> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    replace(path, text, 0o644).map_err(|source| Error::File {
-        doing: "write",
-        path: path.to_path_buf(),
-        source,
-    })
+    replace(path, text, 0o644).map_err(Error::file("write", path))
 }
 
 fn remove_file(path: &Path) -> Result<(), Error> {

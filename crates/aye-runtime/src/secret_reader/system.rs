@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use aye_core::skill::SecretSource;
-use aye_process::{Exit, Happening, Outcome, Spec};
+use aye_process::{Outcome, Spec};
 
 use super::{LARGEST, SecretError, SecretPlace, SecretReader, within_limit};
 
@@ -60,14 +60,8 @@ fn command(argv: &[String], place: &SecretPlace<'_>) -> Result<String, SecretErr
     let found = aye_process::resolve(&spec)?;
     place.policy.check(&spec, &found)?;
     let mut child = aye_process::spawn(spec)?;
-    let give_up = Instant::now() + 2 * PATIENCE;
-    let exit: Box<Exit> = loop {
-        match aye_process::wait_aside(&mut child, &[], Some(give_up))? {
-            Happening::Exited(_, exit) => break exit,
-            Happening::Deadline => return Err(SecretError::TimedOut(2 * PATIENCE.as_secs())),
-            Happening::Wake(_) | Happening::Idle | Happening::GuardLost => {}
-        }
-    };
+    let ended = aye_process::wait_to_end(&mut child, Instant::now() + 2 * PATIENCE)?;
+    let exit = ended.ok_or(SecretError::TimedOut(2 * PATIENCE.as_secs()))?;
     match &exit.outcome {
         Outcome::Exited(0) => within_limit(exit.stdout.text()),
         Outcome::Exited(code) => Err(SecretError::Failed(*code)),

@@ -39,11 +39,7 @@ fn checked(written: &[Value], place: Span) -> Result<Arc<[HealRule]>, Diagnostic
     let mut parsed = aye_core::skill::parse("aye.toml", &skill.to_string());
     if let Some(found) = parsed.diagnostics.iter().find(|found| found.is_error()) {
         let said = Diagnostic::error("settings", format!("`[[heal]]`: {}", found.message));
-        let said = said.label(place, "");
-        return Err(match &found.hint {
-            Some(hint) => said.hint(hint.clone()),
-            None => said,
-        });
+        return Err(said.label(place, "").hint_if(found.hint.clone()));
     }
     Ok(parsed.skills.pop().map(|skill| skill.heal.into()).unwrap_or_default())
 }

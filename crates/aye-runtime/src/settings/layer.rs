@@ -66,7 +66,7 @@ enum UndefinedWord {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct JournalSection {
-    durability: Option<DurabilityWord>,
+    durability: Option<Durability>,
     keep: Option<Spanned<String>>,
 }
 
@@ -76,13 +76,6 @@ struct PolicySection {
     allow: Option<Spanned<Vec<String>>>,
     workspace_only: bool,
     check_shell_values: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum DurabilityWord {
-    Power,
-    Process,
 }
 
 /// What a file sets; `None` where it does not say. A time of `Some(None)` is
@@ -133,10 +126,7 @@ impl File {
             output: self.run.output,
             bell: self.run.bell,
             skills: self.skills.map(|all| all.into_iter().map(|dir| root.join(dir)).collect()),
-            durability: self.journal.durability.map(|word| match word {
-                DurabilityWord::Process => Durability::Process,
-                DurabilityWord::Power => Durability::Power,
-            }),
+            durability: self.journal.durability,
             lenient: self.run.undefined.map(|word| word == UndefinedWord::Lenient),
             step_timeout: time(&self.run.step_timeout)?,
             max_step_timeout: time(&self.run.max_step_timeout)?,

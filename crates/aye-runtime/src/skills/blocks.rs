@@ -163,10 +163,7 @@ impl Blocks<'_> {
                 diagnostic.label(block, line.unwrap_or_default())
             }
         };
-        match error.hint {
-            Some(hint) => diagnostic.hint(hint.into_string()),
-            None => diagnostic,
-        }
+        diagnostic.hint_if(error.hint)
     }
 }
 

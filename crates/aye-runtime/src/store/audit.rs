@@ -263,29 +263,4 @@ impl Finding {
             _ => 0,
         }
     }
-
-    /// Whether making the derived rows anew repairs it: the events are right.
-    pub fn is_mended_by_rebuild(&self) -> bool {
-        match self {
-            Self::Run { .. } | Self::Question { .. } => true,
-            Self::Changed { .. }
-            | Self::Missing { .. }
-            | Self::Truncated { .. }
-            | Self::Unreadable { .. }
-            | Self::Source { .. }
-            | Self::SourceMissing { .. }
-            | Self::LogChanged { .. }
-            | Self::LogShortened { .. }
-            | Self::LogMissing { .. }
-            | Self::Removed { .. }
-            | Self::PrunedChanged { .. }
-            | Self::PrunedMissing { .. }
-            | Self::Schema { .. }
-            | Self::Row { .. }
-            | Self::RunShortened { .. }
-            | Self::RunReplaced { .. }
-            | Self::RunGone { .. }
-            | Self::File { .. } => false,
-        }
-    }
 }

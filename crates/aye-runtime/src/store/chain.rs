@@ -1,6 +1,9 @@
 //! The hash chain: each event's hash covers it and the hash before it.
 
+use aye_core::event::Event;
 use sha2::{Digest as _, Sha256};
+
+use super::StoreError;
 
 /// SHA-256.
 pub(super) type Hash = [u8; 32];
@@ -28,6 +31,24 @@ impl Link<'_> {
             self.body.as_bytes(),
         ])
     }
+}
+
+/// An event as text, and its hash after `previous`.
+pub(super) fn hashed(event: &Event, previous: Option<&Hash>) -> Result<(String, Hash), StoreError> {
+    let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
+        run: event.run.to_string(),
+        seq: event.seq,
+        message: error.to_string(),
+    })?;
+    let link = Link {
+        run: event.run.as_str(),
+        seq: event.seq,
+        at: event.at.as_millisecond(),
+        kind: event.kind.name(),
+        body: &body,
+    };
+    let hash = link.hash(previous);
+    Ok((body, hash))
 }
 
 /// The hash of parts, each with its length.

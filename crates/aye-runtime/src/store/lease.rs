@@ -57,7 +57,7 @@ impl Lease {
 
     /// Whether the lease allows writing to `run`.
     pub fn covers(&self, run: &RunId) -> bool {
-        *run == self.run || run.is_inside(&self.run)
+        run.is_within(&self.run)
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use aye_core::text::percent_encoded;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
@@ -165,15 +166,7 @@ impl ClientHandler for Shared {
 /// A path as a `file:` address; everything but plain characters is escaped.
 fn file_address(path: &std::path::Path) -> String {
     use std::os::unix::ffi::OsStrExt as _;
-    let mut address = "file://".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
-            address.push(char::from(byte));
-        } else {
-            address.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    address
+    format!("file://{}", percent_encoded(path.as_os_str().as_bytes(), "/"))
 }
 
 #[cfg(test)]

@@ -189,7 +189,8 @@ impl Runtime {
                 Err(_) => break,
             }
         }
-        let ended = child.wait_with_output().map_err(|source| failed("wait for", source))?;
+        let failed = Error::system("wait for the background process");
+        let ended = child.wait_with_output().map_err(failed)?;
         let last = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
         let status = ended.status;
         Err(Error::Refused {
@@ -199,18 +200,14 @@ impl Runtime {
     }
 
     fn spawn_background(&self) -> Result<Child, Error> {
-        let Some(program) = &self.background.program else {
-            return Err(Error::Refused {
-                message: "cannot find the `aye` program to drive the run with".to_owned(),
-                hint: None,
-            });
-        };
+        let program = self.background.program.as_ref();
+        let program = program.ok_or_else(|| Error::no_program("drive the run"))?;
         let mut command = Command::new(program);
         command.current_dir(&self.directory).args(&self.background.args);
         aye_process::withhold(&mut command);
         // A guard of it may outlive the message: no stream of ours is inherited.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().map_err(|source| failed("start", source))
+        command.spawn().map_err(Error::system("start the background process"))
     }
 
     /// What the background process does: takes the run, tells the caller, lets
@@ -302,7 +299,7 @@ pub fn leave_session() {
 pub fn receive() -> Result<BackgroundCommand, Error> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|source| failed("listen to", source))?;
+    read.map_err(Error::system("listen to the background process"))?;
     serde_json::from_str(&text).map_err(|_| {
         Error::usage(
             "`aye background` is internal",
@@ -327,14 +324,11 @@ fn say(message: &Message) {
 /// The run is committed and ours: says so and lets go of the caller.
 fn let_go() -> Result<(), Error> {
     let nowhere = OpenOptions::new().read(true).write(true).open("/dev/null");
-    let nowhere: File = nowhere.map_err(|source| failed("let go of", source))?;
+    let failed = Error::system("let go of the background process");
+    let nowhere: File = nowhere.map_err(failed)?;
     say(&Message::Started);
     let replaced = rustix::stdio::dup2_stdin(&nowhere)
         .and_then(|()| rustix::stdio::dup2_stdout(&nowhere))
         .and_then(|()| rustix::stdio::dup2_stderr(&nowhere));
-    replaced.map_err(|error| failed("let go of", error.into()))
-}
-
-fn failed(doing: &'static str, source: std::io::Error) -> Error {
-    Error::Background { doing, source }
+    replaced.map_err(|error| failed(error.into()))
 }

@@ -167,10 +167,8 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn make(path: PathBuf) -> Result<Self, Error> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
-        match made {
-            Ok(()) => Ok(Self(path)),
-            Err(source) => Err(Error::File { doing: "create", path, source }),
-        }
+        made.map_err(Error::file("create", &path))?;
+        Ok(Self(path))
     }
 }
 

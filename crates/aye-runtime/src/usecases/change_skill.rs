@@ -104,10 +104,8 @@ impl Runtime {
             return Err(Error::usage(message, "say why in a few sentences; the diff says what"));
         }
         self.must_have_room()?;
-        let Some(program) = self.background.program.as_ref().and_then(|path| path.to_str()) else {
-            let message = "cannot find the `aye` program to write the file with".to_owned();
-            return Err(Error::Refused { message, hint: None });
-        };
+        let program = self.background.program.as_ref().and_then(|path| path.to_str());
+        let program = program.ok_or_else(|| Error::no_program("write the file"))?;
         let policy = self.granted().policy.for_run(&self.directory);
         if let Some(why) = dry_run::refusal(&policy, &self.directory, program, None) {
             let message = format!("the policy here does not let Aye write the file: {why}");
@@ -144,7 +142,7 @@ impl Runtime {
             });
         }
         self.must_check(&file, &text, &change.after, None)?;
-        let failed = |source| Error::File { doing: "write", path: path.clone(), source };
+        let failed = Error::file("write", &path);
         // A file that may not be written is not replaced either.
         std::fs::OpenOptions::new().append(true).open(&path).map_err(failed)?;
         replace(&path, &change.after, 0o666).map_err(failed)?;
@@ -239,7 +237,7 @@ fn run_name(skill: &str) -> String {
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    let failed = |source| Error::File { doing: "read", path: path.to_path_buf(), source };
+    let failed = Error::file("read", path);
     std::fs::read_to_string(path).map_err(failed)
 }
 

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use aye_core::id::RunId;
 use aye_core::input::Request;
 use aye_core::secrets::secret_marker;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::Error;
+use crate::random::random_hex;
 use crate::runtime::Runtime;
 use crate::secret_channel::{self, ChannelError, seal};
 use crate::store::{Found, QuestionState, Store};
@@ -100,10 +100,8 @@ fn without_secrets(request: &Request) -> Request {
 
 /// A name that nobody can guess.
 fn new_handle() -> Result<String, Error> {
-    let mut bytes = [0u8; 16];
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| Error::Refused {
+    random_hex(16).map_err(|error| Error::Refused {
         message: format!("the system has no random numbers: {error}"),
         hint: None,
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    })
 }

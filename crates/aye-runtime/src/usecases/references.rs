@@ -147,17 +147,9 @@ fn never_healed(step: &Step, flow: &Flow, rules: &[HealRule]) -> Option<Diagnost
     if step.on_error != Some(OnError::AutoHeal) {
         return None;
     }
-    let (tool, program) = match &step.action {
-        Action::Tool { tool, .. } => (Some(tool.as_str()), None),
-        Action::Command { program, .. } => (None, Some(program.as_str())),
-        Action::Shell { .. } => (None, Some("sh")),
-        Action::Ask(_)
-        | Action::Compute { .. }
-        | Action::Skill { .. }
-        | Action::ForEach(_)
-        | Action::Return { .. }
-        | Action::Note => (None, None),
-    };
+    let shell = matches!(step.action, Action::Shell { .. }).then_some("sh");
+    let program = step.action.command_program().map(|program| program.as_str()).or(shell);
+    let tool = step.action.tool();
     // What a template gives is known only then.
     let open = program.is_some_and(|program| program.contains("{{"));
     let mut all = flow.skill.heal.iter().chain(rules);
@@ -182,10 +174,7 @@ fn unknown_tool(
         return None;
     }
     let said = Diagnostic::warning("unknown-tool", error.message).label(tool.span, "");
-    Some(match error.hint {
-        Some(hint) => said.hint(hint),
-        None => said,
-    })
+    Some(said.hint_if(error.hint))
 }
 
 /// A yes to what the settings call destructive that wants to be remembered.

@@ -240,7 +240,7 @@ fn open_recoveries(
     step: Option<&str>,
 ) -> Result<Vec<QuestionRow>, Error> {
     let fits = |question: &QuestionRow| {
-        (question.run == row.id || question.run.is_inside(&row.id))
+        question.run.is_within(&row.id)
             && question.purpose == Purpose::Recover
             && step.is_none_or(|step| step == question.step)
     };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use aye_core::event::{Event, PauseReason};
 use aye_core::id::RunId;
-use aye_core::journal::{Phase, State, StepRecord};
+use aye_core::journal::{State, StepRecord};
 use aye_core::nested::Parent;
 use aye_core::question::{Agreement, Question};
 
@@ -158,10 +158,7 @@ pub(super) fn open_question(store: &dyn Store, row: QuestionRow) -> Result<OpenQ
 fn agreement(store: &dyn Store, row: &QuestionRow) -> Result<Agreement, Error> {
     // A journal that cannot be read is told where the run is.
     let state = State::fold(&store.events(&row.run, 0)?).ok();
-    let asks = |state: &State| match &state.phase {
-        Phase::Asking { question, .. } => question.id == row.id,
-        Phase::Transition(_) | Phase::Running { .. } | Phase::Ended(_) => false,
-    };
+    let asks = |state: &State| state.asking().is_some_and(|question| question.id == row.id);
     Ok(state.filter(asks).map(|state| state.agreement()).unwrap_or_default())
 }
 

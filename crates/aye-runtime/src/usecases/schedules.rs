@@ -196,10 +196,7 @@ impl Runtime {
     }
 
     fn program(&self) -> Result<PathBuf, Error> {
-        self.background.program.clone().ok_or_else(|| Error::Refused {
-            message: "cannot find the `aye` program to start runs with".to_owned(),
-            hint: None,
-        })
+        self.background.program.clone().ok_or_else(|| Error::no_program("start runs"))
     }
 }
 

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::clock::ms_between;
 use crate::error::Error;
 use crate::fmt::escape_control_line;
 use crate::invalid_skill::InvalidSkill;
@@ -323,10 +324,6 @@ fn is_question(kind: &StepKind) -> bool {
 
 fn took(process: Option<&ProcessRecord>, other: Option<u64>) -> Option<u64> {
     process.map(|process| process.duration_ms).or(other)
-}
-
-fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 fn offer(value: &str, label: &str, action: ChoiceAction) -> Offer {
-    Offer { value: value.into(), label: label.into(), description: None, action }
+    Offer::new(value, label, action)
 }
 
 fn question(message: &str) -> Question {

@@ -75,8 +75,7 @@ pub fn main() -> u8 {
     };
     if let (Ok(context), false) = (&context, in_background) {
         for warning in environment::ignored(&context.env) {
-            let mark = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{mark} {warning}\n"));
+            warn_line(&warning, context);
         }
     }
     match context.and_then(|context| commands::run(cli.command, &context)) {
@@ -89,6 +88,11 @@ pub fn main() -> u8 {
             error.exit_code()
         }
     }
+}
+
+/// Something that stops nothing, on a line of its own.
+fn warn_line(text: &str, context: &Context) {
+    say(&format!("{} {text}\n", context.paint_err.text(Tone::Warn, "warning:")));
 }
 
 /// One error, printed once: for programs, as one line of JSON.

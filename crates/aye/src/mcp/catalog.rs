@@ -108,8 +108,7 @@ fn run_output() -> Value {
 
 /// The same, with the words for where a run stands: told once.
 fn run_output_in_full() -> Value {
-    let words: Vec<&str> =
-        Standing::ALL.iter().map(|standing| standing.word()).chain([PLANNED]).collect();
+    let words: Vec<&str> = Standing::ALL.into_iter().map(Standing::word).chain([PLANNED]).collect();
     json!({
         "type": "object",
         "properties": {

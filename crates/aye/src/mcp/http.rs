@@ -29,6 +29,7 @@ use aye_runtime::runtime::Runtime;
 use super::key_file;
 use super::server_state::ServerState;
 use super::service::Assistant;
+use crate::executor::executor;
 use aye_core::digest::is_same;
 
 /// The file with the token.
@@ -92,12 +93,7 @@ pub(crate) fn serve(
     let (_, token) = token(&served)?;
     let server = Arc::new(ServerState::new(served)?);
     let failed = |source| Error::Listen { address, source };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(failed)?;
-    runtime.block_on(async {
+    executor()?.block_on(async {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         ready(bound)?;

@@ -6,13 +6,14 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 
 use aye_runtime::error::Error;
+use aye_runtime::random::random_hex;
 
 const BYTES: usize = 32;
 
 /// The secret in this file, as hexadecimal digits; made if there is none.
 pub(super) fn load_or_make(home: &Path, name: &str) -> Result<(PathBuf, String), Error> {
     let path = home.join(name);
-    let failed = |source| Error::File { doing: "use", path: path.clone(), source };
+    let failed = Error::file("use", &path);
     match read(&path).map_err(failed)? {
         Some(text) => Ok((path, text)),
         None => {
@@ -43,9 +44,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 /// nobody sees half a file.
 fn make(home: &Path, path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(home)?;
-    let mut bytes = [0u8; BYTES];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = random_hex(BYTES)?;
     let draft = path.with_extension(format!("{}.new", std::process::id()));
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;

@@ -2,6 +2,7 @@
 
 use aye_core::diagnostic::first_hidden;
 use aye_core::id::RunId;
+use aye_core::text::percent_encoded;
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -53,7 +54,10 @@ impl Named {
     fn uri(&self) -> String {
         match self {
             Self::Run(run) => format!("aye://runs/{run}"),
-            Self::Skill(name) => format!("aye://skills/{}", escaped(name)),
+            // A skill may be called what it likes; an address may not.
+            Self::Skill(name) => {
+                format!("aye://skills/{}", percent_encoded(name.as_bytes(), ""))
+            }
             Self::Memory(kind) => format!("aye://memory/{kind}"),
         }
     }
@@ -145,20 +149,6 @@ pub(super) fn nothing(uri: &str) -> ErrorData {
 
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-/// A skill may be called what it likes; an address may not.
-fn escaped(name: &str) -> String {
-    let mut text = String::new();
-    for byte in name.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                text.push(char::from(byte));
-            }
-            other => text.push_str(&format!("%{other:02X}")),
-        }
-    }
-    text
 }
 
 fn unescaped(text: &str) -> String {

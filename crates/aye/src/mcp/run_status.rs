@@ -2,55 +2,29 @@
 
 use aye_core::question::Purpose;
 use aye_core::step_kind::StepKind;
+use aye_core::word_enum;
 use jiff::Timestamp;
 
 use aye_runtime::runtime::Runtime;
 use aye_runtime::usecases::{AskingRun, Overview, QuestionRow, RunStanding};
 
-/// Where a run stands: as everywhere, but with what is asked in place of `waiting`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Running,
-    Queued,
-    AwaitingConfirmation,
-    ErrorRecoveryNeeded,
-    ComputeError,
-    Paused,
-    CutOff,
-    Completed,
-    Failed,
-    Cancelled,
+word_enum! {
+    /// Where a run stands: as everywhere, but with what is asked in place of `waiting`.
+    pub enum Standing {
+        Running = "running",
+        Queued = "queued",
+        AwaitingConfirmation = "awaiting_confirmation",
+        ErrorRecoveryNeeded = "error_recovery_needed",
+        ComputeError = "compute_error",
+        Paused = "paused",
+        CutOff = "cut-off",
+        Completed = "completed",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    }
 }
 
 impl Standing {
-    pub(super) const ALL: [Self; 10] = [
-        Self::Running,
-        Self::Queued,
-        Self::AwaitingConfirmation,
-        Self::ErrorRecoveryNeeded,
-        Self::ComputeError,
-        Self::Paused,
-        Self::CutOff,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Running => RunStanding::Running.word(),
-            Self::Queued => RunStanding::Queued.word(),
-            Self::AwaitingConfirmation => "awaiting_confirmation",
-            Self::ErrorRecoveryNeeded => "error_recovery_needed",
-            Self::ComputeError => "compute_error",
-            Self::Paused => RunStanding::Paused.word(),
-            Self::CutOff => RunStanding::CutOff.word(),
-            Self::Completed => RunStanding::Completed.word(),
-            Self::Failed => RunStanding::Failed.word(),
-            Self::Cancelled => RunStanding::Cancelled.word(),
-        }
-    }
-
     /// Whether it continues without anyone's doing.
     pub(super) fn continues(self) -> bool {
         matches!(self, Self::Running | Self::Queued)

@@ -22,16 +22,14 @@ use aye_runtime::runtime::Runtime;
 
 use super::server_state::ServerState;
 use super::service::Assistant;
+use crate::executor::executor;
 
 /// Serves until the client closes its end.
 pub(crate) fn serve(served: Arc<Runtime>) -> Result<u8, Error> {
     let server = Arc::new(ServerState::new(served)?);
-    let (input, output) = take_over().map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(failed)?;
+    let (input, output) =
+        take_over().map_err(Error::system("take over standard input and output"))?;
+    let runtime = executor()?;
     let served = runtime.block_on(async {
         let (tell, unreadable) = mpsc::unbounded_channel();
         let input = WatchedInput {
@@ -172,8 +170,4 @@ impl AsyncRead for WatchedInput {
         }
         polled
     }
-}
-
-fn failed(source: std::io::Error) -> Error {
-    Error::Input(source)
 }

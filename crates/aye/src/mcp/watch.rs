@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use aye_core::id::RunId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use aye_runtime::error::Error;
@@ -94,8 +93,7 @@ fn watch(
             }
             for (uri, named) in &list {
                 let Named::Run(run) = named else { continue };
-                let is = |id: &RunId| id == run || id.is_inside(run);
-                if events.iter().any(|(_, event)| is(&event.run)) {
+                if events.iter().any(|(_, event)| event.run.is_within(run)) {
                     touched.insert(uri.clone());
                 }
             }

@@ -61,7 +61,7 @@ impl Answers {
 
     /// Takes a line.
     pub fn line(&mut self, question: &Question, line: &str) -> LineOutcome {
-        match self.meant(question, line) {
+        match self.outcome(question, line) {
             LineOutcome::Answer(given) => {
                 LineOutcome::Answer(Given { remember: self.remember, ..given })
             }
@@ -69,7 +69,7 @@ impl Answers {
         }
     }
 
-    fn meant(&mut self, question: &Question, line: &str) -> LineOutcome {
+    fn outcome(&mut self, question: &Question, line: &str) -> LineOutcome {
         if line.trim() == "?" {
             return LineOutcome::Details;
         }

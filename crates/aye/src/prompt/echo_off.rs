@@ -11,7 +11,7 @@
 use aye_core::event::Event;
 use aye_core::journal::State;
 use aye_process::Stream;
-use aye_runtime::report::{Place, Report, Tick};
+use aye_runtime::report::{Place, Report, Tick, Wants};
 
 use super::tty::{Mode, Tty};
 
@@ -59,24 +59,8 @@ impl<R: Report> Report for EchoOff<R> {
         self.report.output(lane, stream, bytes);
     }
 
-    fn wants_output(&self) -> bool {
-        self.report.wants_output()
-    }
-
-    fn prints_output(&self) -> bool {
-        self.report.prints_output()
-    }
-
-    fn shows_color(&self) -> bool {
-        self.report.shows_color()
-    }
-
-    fn is_live(&self) -> bool {
-        self.report.is_live()
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.report.is_verbose()
+    fn wants(&self) -> Wants {
+        self.report.wants()
     }
 
     fn step_begins(&mut self, lane: usize, interactive: bool) {

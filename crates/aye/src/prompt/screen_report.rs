@@ -3,7 +3,7 @@
 use aye_core::event::{Event, EventKind};
 use aye_core::journal::State;
 use aye_process::Stream;
-use aye_runtime::report::{Place, Report, Tick};
+use aye_runtime::report::{Place, Report, Tick, Wants};
 
 use super::shared_screen::SharedScreen;
 
@@ -42,7 +42,7 @@ impl Report for ScreenReport<'_> {
             EventKind::ConfirmationHeld { .. } | EventKind::ConfirmationAdvised { .. }
         );
         match &event.kind {
-            _ if held && self.report.is_live() => {}
+            _ if held && self.report.wants().ticks => {}
             EventKind::ConfirmationAnswered(_)
             | EventKind::ConfirmationExpired { .. }
             | EventKind::SkillPaused { .. }
@@ -54,30 +54,14 @@ impl Report for ScreenReport<'_> {
     }
 
     fn output(&mut self, lane: usize, stream: Stream, bytes: &[u8]) {
-        if self.report.prints_output() {
+        if self.report.wants().printed {
             self.hide();
         }
         self.report.output(lane, stream, bytes);
     }
 
-    fn prints_output(&self) -> bool {
-        self.report.prints_output()
-    }
-
-    fn wants_output(&self) -> bool {
-        self.report.wants_output()
-    }
-
-    fn shows_color(&self) -> bool {
-        self.report.shows_color()
-    }
-
-    fn is_live(&self) -> bool {
-        self.report.is_live()
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.report.is_verbose()
+    fn wants(&self) -> Wants {
+        self.report.wants()
     }
 
     fn step_begins(&mut self, lane: usize, interactive: bool) {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::paint::Paint;
 use aye_runtime::advisor::Advisor;
-use aye_runtime::clock::Clock;
+use aye_runtime::clock::{Clock, ms_between};
 use aye_runtime::prompter::{AskedQuestion, PresenceKind, PromptEvent, Prompter, Withdrawn};
 
 use super::attention::Attention;
@@ -243,6 +243,5 @@ impl Prompter for TerminalPrompter<'_> {
 
 /// How long until a moment, from a clock that may have jumped.
 pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
-    let ms = moment.as_millisecond() - now.as_millisecond();
-    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+    Duration::from_millis(ms_between(now, moment))
 }

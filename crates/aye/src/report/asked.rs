@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
-use aye_core::journal::{Phase, State};
+use aye_core::journal::State;
 use aye_core::question::{Question, Reader};
 use aye_runtime::origin::host_name;
 use jiff::Timestamp;
@@ -74,7 +74,7 @@ impl AskedQuestions {
             _ => None,
         };
         // A run that is taken up may ask what was asked before.
-        if let Phase::Asking { question, .. } = &state.phase {
+        if let Some(question) = state.asking() {
             self.note(question, state, paint);
         }
         line

@@ -24,7 +24,7 @@ use aye_core::flow::Flow;
 use aye_core::journal::State;
 use aye_process::Stream;
 use aye_process::lines::Lines;
-use aye_runtime::report::{RunningAction, Tick};
+use aye_runtime::report::{RunningAction, Tick, Wants};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::paint::{Glyph, Paint, Tone};
@@ -469,24 +469,10 @@ impl<W: Write> Report for LiveReport<'_, W> {
         self.print_output(lane, index_of(stream), |lines, each| lines.push(bytes, each));
     }
 
-    fn wants_output(&self) -> bool {
-        true
-    }
-
-    fn prints_output(&self) -> bool {
-        !self.folds()
-    }
-
-    fn shows_color(&self) -> bool {
-        self.paint.color
-    }
-
-    fn is_live(&self) -> bool {
-        true
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.verbosity == Verbosity::Verbose
+    fn wants(&self) -> Wants {
+        let (printed, color) = (!self.folds(), self.paint.color);
+        let details = self.verbosity == Verbosity::Verbose;
+        Wants { output: true, printed, color, ticks: true, details }
     }
 
     fn step_begins(&mut self, lane: usize, interactive: bool) {

@@ -86,12 +86,7 @@ mod tests {
     use super::*;
 
     fn confirm(values: &[(&str, ChoiceAction)]) -> Question {
-        let offer = |(value, action): &(&str, ChoiceAction)| Offer {
-            value: (*value).to_owned(),
-            label: (*value).to_owned(),
-            description: None,
-            action: *action,
-        };
+        let offer = |(value, action): &(&str, ChoiceAction)| Offer::new(*value, *value, *action);
         let options = values.iter().map(offer).collect();
         Question { options, ..Question::new(QuestionId::from_text("r-1"), AskKind::Confirm, "Go?") }
     }

@@ -10,6 +10,7 @@ use aye_process::lines::{Lines, Stretch};
 
 use crate::paint::{Paint, Tone, escape_control_line};
 use crate::term;
+use aye_runtime::report::Wants;
 
 use super::asked::AskedQuestions;
 use super::kept_output::{KeptOutput, is_logged};
@@ -157,16 +158,9 @@ impl<O: Write, E: Write> Report for PlainReport<O, E> {
         self.lines(lane, index_of(stream), |lines, each| lines.push_stretches(bytes, each));
     }
 
-    fn wants_output(&self) -> bool {
-        true
-    }
-
-    fn shows_color(&self) -> bool {
-        self.paint.color
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.verbosity == Verbosity::Verbose
+    fn wants(&self) -> Wants {
+        let details = self.verbosity == Verbosity::Verbose;
+        Wants { color: self.paint.color, details, ..Wants::default() }
     }
 
     fn step_begins(&mut self, lane: usize, interactive: bool) {

@@ -234,7 +234,7 @@ fn escape(text: &str) -> (usize, bool) {
 mod tests {
     use super::*;
 
-    fn tidy(line: &str, color: bool) -> String {
+    fn sanitized(line: &str, color: bool) -> String {
         Sanitizer::default().line(line, color)
     }
 
@@ -248,21 +248,21 @@ mod tests {
     #[test]
     fn colours_stay_or_go_and_the_rest_of_the_escapes_goes() {
         let line = "\u{1b}]0;title\u{7}\u{1b}[2K\u{1b}[1;31mred\u{1b}(B\u{1b}[m \u{1b}[5Aup";
-        assert_eq!(tidy(line, false), "red up");
-        assert_eq!(tidy(line, true), "\u{1b}[1;31mred\u{1b}[m up\u{1b}[0m");
-        assert_eq!(tidy("\u{1b}[", true), "");
-        assert_eq!(tidy("\u{1b}", true), "");
-        assert_eq!(tidy("\u{1b}(", true), "");
-        assert_eq!(tidy("\u{1b}\u{fc}x", true), "x");
-        assert_eq!(tidy("a\u{1b}[?25lx\u{1b}[>4;2my", true), "axy");
-        assert_eq!(tidy("a\u{1b}P1;2q evil \u{1b}\\b\u{1b}]52;c;aGk=\u{1b}\\c", true), "abc");
+        assert_eq!(sanitized(line, false), "red up");
+        assert_eq!(sanitized(line, true), "\u{1b}[1;31mred\u{1b}[m up\u{1b}[0m");
+        assert_eq!(sanitized("\u{1b}[", true), "");
+        assert_eq!(sanitized("\u{1b}", true), "");
+        assert_eq!(sanitized("\u{1b}(", true), "");
+        assert_eq!(sanitized("\u{1b}\u{fc}x", true), "x");
+        assert_eq!(sanitized("a\u{1b}[?25lx\u{1b}[>4;2my", true), "axy");
+        assert_eq!(sanitized("a\u{1b}P1;2q evil \u{1b}\\b\u{1b}]52;c;aGk=\u{1b}\\c", true), "abc");
     }
 
     #[test]
     fn what_was_rewritten_is_shown_as_it_ended() {
-        assert_eq!(tidy("10%\r50%\r100%\r", false), "100%");
-        assert_eq!(tidy("\r\u{1b}[K10%\r\u{1b}[K20%", false), "20%");
-        assert_eq!(tidy("\r", false), "");
+        assert_eq!(sanitized("10%\r50%\r100%\r", false), "100%");
+        assert_eq!(sanitized("\r\u{1b}[K10%\r\u{1b}[K20%", false), "20%");
+        assert_eq!(sanitized("\r", false), "");
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_written_out_and_tabs_are_not() {
-        assert_eq!(tidy("a\tb\u{202e}c\u{8}", false), "a\tb\\u{202e}c\\u{8}");
+        assert_eq!(sanitized("a\tb\u{202e}c\u{8}", false), "a\tb\\u{202e}c\\u{8}");
     }
 
     #[test]

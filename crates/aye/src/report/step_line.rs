@@ -11,6 +11,7 @@ use aye_core::question::Channel;
 use crate::paint::{Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural};
 use crate::signs;
 use crate::words::about_inside;
+use aye_runtime::clock::ms_between;
 
 use super::failures::shortened;
 use super::timeline::{channel_words, ended_words, origin_words};
@@ -134,10 +135,8 @@ pub fn step_line(event: &Event, paint: Paint) -> Option<String> {
                 Some(program) => format!("requested by {}", escape_control_line(program)),
                 None => why.to_owned(),
             };
-            let wait = not_before.map(|at| {
-                let ms = at.as_millisecond() - event.at.as_millisecond();
-                duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
-            });
+            let wait =
+                not_before.map(|at| duration(Duration::from_millis(ms_between(event.at, at))));
             let wait = wait.map(|wait| format!(" in {wait}")).unwrap_or_default();
             format!(
                 "{} {}  {}",

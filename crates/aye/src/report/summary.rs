@@ -12,6 +12,7 @@ use crate::paint::{
     Glyph, Paint, Tone, duration, escape_control, escape_control_line, plural, shell_word,
 };
 use crate::words::lead_words;
+use aye_runtime::clock::ms_between;
 use aye_runtime::driver::Outcome;
 use aye_runtime::usecases::run_command;
 
@@ -61,8 +62,7 @@ fn told(state: &State, outcome: Outcome, context: RunContext<'_>, paint: Paint) 
     let mut text = String::new();
     let skill = paint.text(Tone::Strong, &state.started.skill);
     let run = &state.run;
-    let took = state.updated_at.as_millisecond() - state.started_at.as_millisecond();
-    let took = duration(Duration::from_millis(u64::try_from(took).unwrap_or(0)));
+    let took = duration(Duration::from_millis(ms_between(state.started_at, state.updated_at)));
     let mark = |glyph, tone| paint.text(tone, paint.glyph(glyph));
     let mut next: Vec<(&str, String)> = Vec::new();
     let mut covered = String::new();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use aye_runtime::announced_server::{AnnouncedServer, FILE, LOCK};
 use aye_runtime::error::Error;
 use aye_runtime::private_file;
+use aye_runtime::random::random_hex;
 
 const TOKEN: &str = "serve.token";
 const BYTES: usize = 32;
@@ -28,9 +29,9 @@ impl OnlyServer {
             .recursive(true)
             .mode(0o700)
             .create(home)
-            .map_err(|source| Error::File { doing: "make", path: home.to_owned(), source })?;
+            .map_err(Error::file("make", home))?;
         let path = home.join(LOCK);
-        let failed = |source| Error::File { doing: "lock", path: path.clone(), source };
+        let failed = Error::file("lock", &path);
         let lock = open(&path, false).map_err(failed)?;
         for _ in 0..LOOKS {
             match lock.try_lock() {
@@ -49,7 +50,7 @@ impl OnlyServer {
     /// The token for programs of this user; the same after a restart.
     pub(crate) fn token(&self) -> Result<String, Error> {
         let path = self.home.join(TOKEN);
-        let failed = |source| Error::File { doing: "use", path: path.clone(), source };
+        let failed = Error::file("use", &path);
         if let Ok(text) = fs::read_to_string(&path) {
             let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
             let token = text.trim();
@@ -59,10 +60,7 @@ impl OnlyServer {
             // Others may know it: it counts no more.
             fs::remove_file(&path).map_err(failed)?;
         }
-        let mut bytes = [0u8; BYTES];
-        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .map_err(|error| failed(error.into()))?;
-        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = random_hex(BYTES).map_err(failed)?;
         private_file::write(&path, token.as_bytes()).map_err(failed)?;
         Ok(token)
     }
@@ -78,11 +76,7 @@ impl OnlyServer {
         let announced = AnnouncedServer { url, pid, token, certificate };
         let text = serde_json::to_string(&announced).unwrap_or_default();
         let path = self.home.join(FILE);
-        private_file::write(&path, text.as_bytes()).map_err(|source| Error::File {
-            doing: "write",
-            path: path.clone(),
-            source,
-        })?;
+        private_file::write(&path, text.as_bytes()).map_err(Error::file("write", &path))?;
         Ok(announced)
     }
 }

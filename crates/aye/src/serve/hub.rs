@@ -83,7 +83,7 @@ impl Hub {
         std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || reader.run())
-            .map_err(|source| Error::Background { doing: "start", source })?;
+            .map_err(Error::system("start the thread that reads the journal"))?;
         Ok(Self { queues, position, stop })
     }
 

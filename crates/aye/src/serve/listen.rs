@@ -32,6 +32,7 @@ use super::socket;
 use super::taking_up;
 use super::tls::Certificate;
 use super::write_limit::WriteLimit;
+use crate::executor::executor;
 
 /// How many connections may be open whose clients have not shown who they are:
 /// with one more the oldest of them is closed, so that nobody keeps others out
@@ -81,12 +82,7 @@ pub(crate) fn serve(
     }
     let failed = |source| Error::Listen { address, source };
     raise_descriptors();
-    let executor = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(failed)?;
-    executor.block_on(async {
+    executor()?.block_on(async {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         let place = place(bound, &options);

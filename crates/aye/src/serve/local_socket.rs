@@ -10,14 +10,10 @@ use tokio::net::UnixListener;
 
 /// Listens at a path. What a server that was killed left there is replaced.
 pub(super) fn bind(path: &Path) -> Result<UnixListener, Error> {
-    let failed = |source| Error::File { doing: "listen at", path: path.to_owned(), source };
+    let failed = Error::file("listen at", path);
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
-    let about = fs::metadata(directory).map_err(|source| Error::File {
-        doing: "find",
-        path: directory.to_owned(),
-        source,
-    })?;
+    let about = fs::metadata(directory).map_err(Error::file("find", directory))?;
     // Who can exchange the socket answers in our place.
     if let Some(other) = Other::in_directory(&about) {
         return Err(Error::Refused {

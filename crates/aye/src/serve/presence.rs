@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aye_core::id::QuestionId;
-use aye_core::journal::Phase;
 use aye_core::question::Agreement;
 use aye_runtime::people::Right;
 use aye_runtime::usecases::{JournalReader, QuestionRow, QuestionState, Showing, ShowingProcess};
@@ -73,8 +72,8 @@ fn may_agree(journal: &JournalReader, row: &QuestionRow, name: &str) -> Result<b
     }
     // Only the whole run says who has agreed, and who started it.
     let state = journal.state(&row.run)?;
-    let Phase::Asking { question, .. } = &state.phase else { return Ok(false) };
-    Ok(question.id == row.id && asked.may_be_agreed_to_by(name, &state.agreement()))
+    let asks = state.asking().is_some_and(|question| question.id == row.id);
+    Ok(asks && asked.may_be_agreed_to_by(name, &state.agreement()))
 }
 
 /// What a client shows, if it is an open question that its person may answer: who

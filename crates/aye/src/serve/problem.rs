@@ -110,11 +110,17 @@ impl Code {
     }
 }
 
-/// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `error` in the result of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CommandError")]
 pub(crate) struct Problem {
+    /// The kind, for programs.
     pub(crate) code: Code,
+    /// What went wrong.
+    #[serde(rename = "message")]
     pub(crate) detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
 }
 
@@ -136,18 +142,6 @@ pub(crate) struct ProblemBody<'a> {
     hint: Option<&'a str>,
 }
 
-/// `error` in the result of a command.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct CommandError {
-    /// The kind, for programs.
-    pub(crate) code: Code,
-    /// What went wrong.
-    pub(crate) message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hint: Option<String>,
-}
-
 impl Problem {
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into(), hint: None }
@@ -162,12 +156,6 @@ impl Problem {
     pub(crate) fn not_found(what: &str, name: &str) -> Self {
         let name = crate::paint::escape_control_line(name);
         Self::new(Code::NotFound, format!("there is no {what} `{name}`"))
-    }
-}
-
-impl From<Problem> for CommandError {
-    fn from(problem: Problem) -> Self {
-        Self { code: problem.code, message: problem.detail, hint: problem.hint }
     }
 }
 

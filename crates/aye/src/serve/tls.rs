@@ -94,11 +94,7 @@ fn made_for(home: &Path, names: &[String], now: Timestamp) -> Result<(PathBuf, P
     let text = format!("aye serve: {} until {until}\n{}", names.join(" "), cert.pem());
     let secret = signing_key.serialize_pem();
     for (path, text) in [(&key, &secret), (&chain, &text)] {
-        private_file::write(path, text.as_bytes()).map_err(|source| Error::File {
-            doing: "write",
-            path: path.clone(),
-            source,
-        })?;
+        private_file::write(path, text.as_bytes()).map_err(Error::file("write", path))?;
     }
     Ok((chain, key))
 }

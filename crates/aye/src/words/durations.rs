@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aye_core::journal::StepRecord;
 use aye_core::step_kind::StepKind;
+use aye_runtime::clock::ms_between;
 
 /// How long a step took, as far as it is known.
 pub fn took(step: &StepRecord) -> Option<Duration> {
@@ -13,9 +14,7 @@ pub fn took(step: &StepRecord) -> Option<Duration> {
         (None, _, _) if matches!(step.kind, Some(StepKind::Command | StepKind::Shell)) => {
             return None;
         }
-        (None, Some(started), Some(ended)) => {
-            u64::try_from(ended.as_millisecond() - started.as_millisecond()).unwrap_or(0)
-        }
+        (None, Some(started), Some(ended)) => ms_between(started, ended),
         (None, _, _) => return None,
     };
     Some(Duration::from_millis(ms))

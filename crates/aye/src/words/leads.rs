@@ -51,12 +51,8 @@ mod tests {
     use super::*;
 
     fn words(kind: AskKind, leads: &[(&str, ChoiceAction, &str)]) -> String {
-        let offer = |(value, action, _): &(&str, ChoiceAction, &str)| Offer {
-            value: (*value).to_owned(),
-            label: (*value).to_owned(),
-            description: None,
-            action: *action,
-        };
+        let offer =
+            |(value, action, _): &(&str, ChoiceAction, &str)| Offer::new(*value, *value, *action);
         let lead = |(answer, _, words): &(&str, ChoiceAction, &str)| Lead {
             answer: (*answer).to_owned(),
             ..Lead::said((*words).to_owned())

@@ -34,10 +34,7 @@ pub(super) fn braces(
         let said = Diagnostic::warning("single-braces", format!("`{written}` stays as it is"))
             .label(span.unwrap_or(template.span), "a value has two braces")
             .hint(format!("write `{right}`"));
-        Some(match span {
-            Some(span) => said.fix(span, right),
-            None => said,
-        })
+        Some(said.fix(span, right))
     };
     single(template).filter_map(said).collect()
 }

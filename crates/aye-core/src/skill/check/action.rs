@@ -181,10 +181,8 @@ impl Checker<'_> {
                         .label(stdin.span, "")
                         .hint(hint);
                 let key = doc.stdin.key().filter(|_| stdin.0 != "inherit");
-                self.report.push(match key.and_then(|key| self.without(key, stdin.span)) {
-                    Some(edits) => said.fix_all(edits),
-                    None => said,
-                });
+                let removed = key.and_then(|key| self.without(key, stdin.span));
+                self.report.push(said.fix_all(removed));
             }
         }
         if let (true, Some(stdin), Some(interactive)) =

@@ -107,7 +107,7 @@ impl Checker<'_> {
                 let all = OUTCOMES.iter().copied().chain(answers.iter().copied());
                 let meant = said_otherwise(step.question(), word)
                     .filter(|meant| answers.contains(meant))
-                    .or_else(|| self.report.meant(word, all));
+                    .or_else(|| self.report.suggestion(word, all));
                 self.report.push(match (meant, answers.is_empty()) {
                     (Some(meant), _) => {
                         diagnostic.label(key.span, format!("did you mean `{meant}`?"))

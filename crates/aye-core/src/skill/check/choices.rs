@@ -28,7 +28,9 @@ impl Checker<'_> {
         let complete = field.is_absent() || field.get().is_some();
         let Some(list) = field.take() else {
             return match kind {
-                AskKind::Confirm => Options { choices: proceed_or_cancel(), complete },
+                AskKind::Confirm => {
+                    Options { choices: Choice::proceed_or_cancel(Span::default()), complete }
+                }
                 AskKind::Choose if complete => {
                     self.missing(id, "options", place, "add `options: [first, second]`");
                     Options { choices: Vec::new(), complete: false }
@@ -158,7 +160,7 @@ impl Checker<'_> {
         let values = || choices.iter().map(|choice| choice.value.as_str());
         let meant = labelled
             .map(|choice| choice.value.as_str())
-            .or_else(|| self.report.meant(&default, values()));
+            .or_else(|| self.report.suggestion(&default, values()));
         let message = format!("the default {} is not an option", quote(&default));
         let diagnostic = Diagnostic::error("bad-default", message);
         self.report.push(match meant {
@@ -173,20 +175,6 @@ impl Checker<'_> {
         });
         None
     }
-}
-
-/// The options of a confirmation that gives none.
-fn proceed_or_cancel() -> Vec<Choice> {
-    let choice = |label: &str, value: &str, action| Choice {
-        label: Spanned::from(label.to_owned()),
-        value: value.to_owned(),
-        description: None,
-        action,
-    };
-    vec![
-        choice("Proceed", "proceed", ChoiceAction::Proceed),
-        choice("Cancel", "cancel", ChoiceAction::Cancel),
-    ]
 }
 
 /// What choosing an option means that does not say it: nobody who confirms

@@ -32,10 +32,7 @@ impl Checker<'_> {
             let words: Vec<String> = words.iter().map(|word| in_list(word)).collect();
             self.apart(id, words.split_first()?)
         });
-        let diagnostic = match exact {
-            Some(edits) => diagnostic.fix_all(edits),
-            None => diagnostic,
-        };
+        let diagnostic = diagnostic.fix_all(exact);
         self.report.push(match (apart, shell) {
             (Some(words), _) => {
                 let beside = beside.iter().map(|argument| argument.as_str());

@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
         let found = self.tree.entries(root).iter().find(|(key, _)| {
             let word = self.tree.text(*key).unwrap_or_default();
-            self.report.meant(word, ["workflows", "skills"]).is_some()
+            self.report.suggestion(word, ["workflows", "skills"]).is_some()
         });
         let Some((key, _)) = found else { return false };
         let word = quote(self.tree.text(*key).unwrap_or_default());

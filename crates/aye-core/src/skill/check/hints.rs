@@ -32,11 +32,7 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        let diagnostic = problem::diagnose(problem, place, &self.report);
-        match own {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
-        }
+        problem::diagnose(problem, place, &self.report).hint_if(own)
     }
 
     /// The value of a key, as its type wants it.

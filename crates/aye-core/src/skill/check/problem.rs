@@ -39,11 +39,11 @@ pub(super) fn diagnose(problem: Problem, place: Place<'_>, report: &Report) -> D
 }
 
 /// The key that a misspelt one, or another tool's word, stands for.
-pub(super) fn meant<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
+pub(super) fn suggestion<'a>(key: &str, known: &[&'a str], report: &Report) -> Option<&'a str> {
     let ours = |word: &str| known.iter().copied().find(|key| *key == word);
     other_word(key, known)
         .and_then(ours)
-        .or_else(|| report.meant(key, known.iter().copied()))
+        .or_else(|| report.suggestion(key, known.iter().copied()))
         .or_else(|| misspelt_other_word(key, known).and_then(ours))
 }
 
@@ -58,7 +58,7 @@ fn unknown_key(key: &str, known: &[&str], span: Span, place: &str, report: &Repo
         (None, Some(hint)) => return diagnostic.label(span, "").hint(hint),
         (_, None) => {}
     }
-    match meant(key, known, report) {
+    match suggestion(key, known, report) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => {
             let keys = quote_list(known.iter().copied(), "and");
@@ -133,7 +133,7 @@ fn unknown_word(
     let list = quote_list(known.iter().copied(), "or");
     let diagnostic = Diagnostic::error("unknown-word", format!("{what} cannot be {}", quote(word)));
     let other = key.and_then(|key| other_value(key, word)).filter(|ours| known.contains(ours));
-    let diagnostic = match other.or_else(|| report.meant(word, known.iter().copied())) {
+    let diagnostic = match other.or_else(|| report.suggestion(word, known.iter().copied())) {
         Some(meant) => diagnostic.label(span, format!("did you mean `{meant}`?")),
         None => diagnostic.label(span, format!("expected {list}")),
     };

@@ -62,7 +62,7 @@ impl Report {
     }
 
     /// The candidate probably meant. Not looked for once nobody would see it.
-    pub(super) fn meant<'a>(
+    pub(super) fn suggestion<'a>(
         &self,
         word: &str,
         candidates: impl IntoIterator<Item = &'a str>,

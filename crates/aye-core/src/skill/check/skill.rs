@@ -122,10 +122,8 @@ impl Checker<'_> {
                         .label(span, "")
                         .hint("steps begin with the first one; remove `initial`");
                     let value = initial.get().map(|initial| initial.span);
-                    self.report.push(match value.and_then(|value| self.without(span, value)) {
-                        Some(edits) => said.fix_all(edits),
-                        None => said,
-                    });
+                    let removed = value.and_then(|value| self.without(span, value));
+                    self.report.push(said.fix_all(removed));
                 }
                 steps.take().map(|steps| Body::Steps(self.steps(steps)))
             }
@@ -212,10 +210,8 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error("misplaced-step", message)
             .label(self.span(key), "only steps have this key")
             .hint("move it up to `steps:`; an output has a `name` and a `value`");
-        self.report.push(match self.moved_to_steps(id, skill) {
-            Some(edits) => diagnostic.fix_all(edits),
-            None => diagnostic,
-        });
+        let moved = self.moved_to_steps(id, skill);
+        self.report.push(diagnostic.fix_all(moved));
         true
     }
 

@@ -182,7 +182,7 @@ impl Checker<'_> {
         }
         let message = format!("{what} leads to {}, which is not a state", quote(target));
         let diagnostic = Diagnostic::error("unknown-state", message);
-        self.report.push(match self.report.meant(target, names.iter().map(String::as_str)) {
+        self.report.push(match self.report.suggestion(target, names.iter().map(String::as_str)) {
             Some(meant) => {
                 let said = diagnostic.label(target.span, format!("did you mean `{meant}`?"));
                 match surely_meant(target, names.iter().map(String::as_str)) == Some(meant) {

@@ -149,6 +149,21 @@ impl Action {
         }
     }
 
+    /// The program that it runs without a shell, as it is written.
+    pub fn command_program(&self) -> Option<&Template> {
+        match self {
+            Self::Command { program, .. } => Some(program),
+            Self::Shell { .. }
+            | Self::Ask(_)
+            | Self::Tool { .. }
+            | Self::Compute { .. }
+            | Self::Skill { .. }
+            | Self::ForEach(_)
+            | Self::Return { .. }
+            | Self::Note => None,
+        }
+    }
+
     /// Whether it does something, rather than ask or say something.
     pub fn acts(&self) -> bool {
         !matches!(self, Self::Ask(_) | Self::Return { .. } | Self::Note)

@@ -1,6 +1,6 @@
 //! Questions as they are written in a skill.
 
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
 use crate::word_enum;
 
 use super::{StepTimeout, Template};
@@ -121,6 +121,22 @@ pub struct Choice {
     pub description: Option<Template>,
     /// What choosing it means.
     pub action: ChoiceAction,
+}
+
+impl Choice {
+    /// The options of a confirmation that gives none.
+    pub(crate) fn proceed_or_cancel(span: Span) -> Vec<Self> {
+        let choice = |label: &str, value: &str, action| Self {
+            label: Spanned::new(label.to_owned(), span),
+            value: value.to_owned(),
+            description: None,
+            action,
+        };
+        vec![
+            choice("Proceed", "proceed", ChoiceAction::Proceed),
+            choice("Cancel", "cancel", ChoiceAction::Cancel),
+        ]
+    }
 }
 
 /// What choosing an option means for the run.

@@ -113,7 +113,7 @@ pub(super) fn as_attribute(
     } else {
         brackets(code, index, read, near, fix)?
     };
-    Some(fix.meant(near))
+    Some(fix.suggest(near))
 }
 
 /// Writes `x["key"]` in the place of `x.attr`.
@@ -158,7 +158,7 @@ fn near_key(code: &Code<'_>, index: usize, read: &ExprSubscript) -> Option<Fix> 
     let near = nearest(&code.values(&read.value)?, key)??;
     let inside = content(code, index, literal)?;
     let why = no_key(code, &read.value, key, &near);
-    is_simple(&near).then(|| Fix::new(why).edit(inside, near.clone()).meant(near))
+    is_simple(&near).then(|| Fix::new(why).edit(inside, near.clone()).suggest(near))
 }
 
 /// What stands between the quotes of a simple string.

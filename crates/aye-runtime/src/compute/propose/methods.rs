@@ -88,7 +88,7 @@ pub(super) fn missing(
         _ => "a list",
     };
     let why = format!("{kind} has no `{name}`, but it has `{meant}`");
-    Some(Fix::new(why).edit(bytes_of(read.attr.range()), meant).meant(meant))
+    Some(Fix::new(why).edit(bytes_of(read.attr.range()), meant).suggest(meant))
 }
 
 /// `x.key = …`, and `x.key` where Python itself reads it.
@@ -99,7 +99,7 @@ fn of_mapping(code: &Code<'_>, index: usize, read: &ExprAttribute) -> Option<Fix
     // To set a key it need not be there.
     let maps = code.values(&read.value).filter(|_| read.ctx == ExprContext::Load);
     if let Some(Some(near)) = maps.and_then(|maps| nearest(&maps, key)) {
-        return brackets(code, index, read, &near, Fix::new(why)).map(|fix| fix.meant(near));
+        return brackets(code, index, read, &near, Fix::new(why)).map(|fix| fix.suggest(near));
     }
     brackets(code, index, read, key, Fix::new(why))
 }
@@ -145,5 +145,5 @@ pub(super) fn handed_on(code: &Code<'_>, place: &Range<usize>) -> Option<Fix> {
     let (Some((index, read, key)), None) = (found.next(), found.next()) else { return None };
     let map = one_line(code, &read.value);
     let why = format!("`{key}` is a method of {map}; its key of that name stands in brackets");
-    brackets(code, index, read, key, Fix::new(why)).map(|fix| fix.meant(format!("[\"{key}\"]")))
+    brackets(code, index, read, key, Fix::new(why)).map(|fix| fix.suggest(format!("[\"{key}\"]")))
 }

@@ -87,7 +87,7 @@ impl Fix {
         self
     }
 
-    fn meant(mut self, meant: impl Into<String>) -> Self {
+    fn suggest(mut self, meant: impl Into<String>) -> Self {
         self.meant = Some(meant.into());
         self
     }

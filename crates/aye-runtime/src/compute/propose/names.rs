@@ -51,7 +51,7 @@ pub(super) fn misspelt(code: &Code<'_>, place: &Range<usize>, name: &str) -> Opt
     let replace = |with: &str| {
         Fix::new(format!("there is no `{name}`, but there is `{with}`"))
             .edit(bytes_of(node.range()), with)
-            .meant(with)
+            .suggest(with)
     };
     let role = role(code, index);
     if let Some((_, constant)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
@@ -162,5 +162,5 @@ pub(super) fn result(code: &Code<'_>) -> Option<Fix> {
     });
     let (Some((name, node, meant)), None) = (found.next(), found.next()) else { return None };
     let why = format!("the result is looked for in `{meant}`, but the block sets `{name}`");
-    Some(Fix::new(why).edit(bytes_of(node.range), meant).meant(meant))
+    Some(Fix::new(why).edit(bytes_of(node.range), meant).suggest(meant))
 }

@@ -8,12 +8,7 @@ use super::*;
 
 fn question(message: &str) -> Question {
     let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
-    let offer = |value: &str, action| Offer {
-        value: value.to_owned(),
-        label: value.to_owned(),
-        description: None,
-        action,
-    };
+    let offer = |value: &str, action| Offer::new(value, value, action);
     Question {
         title: "Production".to_owned(),
         options: vec![

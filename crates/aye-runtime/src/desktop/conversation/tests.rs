@@ -10,8 +10,7 @@ fn question(kind: AskKind) -> Question {
 }
 
 fn offer(value: &str, action: ChoiceAction) -> Offer {
-    let label = value.to_owned();
-    Offer { value: value.to_owned(), label, description: None, action }
+    Offer::new(value, value, action)
 }
 
 fn confirm() -> Question {

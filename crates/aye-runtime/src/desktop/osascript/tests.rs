@@ -11,11 +11,9 @@ use super::*;
 
 fn question(count: usize) -> Question {
     let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
-    let offer = |at: usize| Offer {
-        value: format!("v{at}"),
-        label: format!("\" & (do shell script \"id\") & \"{at}"),
-        description: None,
-        action: ChoiceAction::Proceed,
+    let offer = |at: usize| {
+        let label = format!("\" & (do shell script \"id\") & \"{at}");
+        Offer::new(format!("v{at}"), label, ChoiceAction::Proceed)
     };
     let options = (0..count).map(offer).collect();
     Question { options, ..Question::new(id, AskKind::Choose, "Which\" way?") }

@@ -11,12 +11,10 @@ use super::*;
 
 fn question(labels: &[&str]) -> Question {
     let id = QuestionId::new(&RunId::new("abcdefgh12").expect("an id"), 1);
-    let options = labels.iter().enumerate().map(|(at, label)| Offer {
-        value: format!("v{at}"),
-        label: (*label).to_owned(),
-        description: None,
-        action: ChoiceAction::Proceed,
-    });
+    let options = labels
+        .iter()
+        .enumerate()
+        .map(|(at, label)| Offer::new(format!("v{at}"), *label, ChoiceAction::Proceed));
     Question { options: options.collect(), ..Question::new(id, AskKind::Confirm, "Which \\n way?") }
 }
 

@@ -6,7 +6,7 @@ use aye_core::id::RunId;
 
 use super::MemoryStore;
 use super::state::Stored;
-use crate::store::chain::{Hash, Link};
+use crate::store::chain::{Hash, hashed};
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::log_seal::SealedStep;
 use crate::store::{
@@ -24,7 +24,7 @@ impl Audit for MemoryStore {
         let mut made: BTreeMap<&RunId, Derived> = BTreeMap::new();
         let mut steps = Vec::new();
         let mut ends: HashMap<&RunId, Hash> = HashMap::new();
-        let chosen = |id: &RunId| run.is_none_or(|run| run == id || id.is_inside(run));
+        let chosen = |id: &RunId| run.is_none_or(|run| id.is_within(run));
         for stored in state.events.iter().filter(|stored| chosen(&stored.event.run)) {
             audited.events += 1;
             report_change(stored, ends.insert(&stored.event.run, stored.hash).as_ref(), report)?;
@@ -65,10 +65,10 @@ impl Audit for MemoryStore {
         let mut ends: HashMap<&RunId, Hash> = HashMap::new();
         for stored in &state.events {
             let of = &stored.event.run;
-            if of != run && !of.is_inside(run) {
+            if !of.is_within(run) {
                 continue;
             }
-            let hash = hash_of(stored, ends.get(of))?;
+            let hash = hashed(&stored.event, ends.get(of))?.1;
             if hash != stored.hash {
                 let (seq, kind) = (stored.event.seq, stored.event.kind.name().to_owned());
                 let finding = Box::new(Finding::Changed { run: of.to_string(), seq, kind });
@@ -106,26 +106,9 @@ fn report_change(
     before: Option<&Hash>,
     report: &mut dyn FnMut(Finding),
 ) -> Result<(), StoreError> {
-    if hash_of(stored, before)? != stored.hash {
+    if hashed(&stored.event, before)?.1 != stored.hash {
         let (run, seq) = (stored.event.run.to_string(), stored.event.seq);
         report(Finding::Changed { run, seq, kind: stored.event.kind.name().to_owned() });
     }
     Ok(())
-}
-
-fn hash_of(stored: &Stored, before: Option<&Hash>) -> Result<Hash, StoreError> {
-    let event = &stored.event;
-    let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
-        run: event.run.to_string(),
-        seq: event.seq,
-        message: error.to_string(),
-    })?;
-    let link = Link {
-        run: event.run.as_str(),
-        seq: event.seq,
-        at: event.at.as_millisecond(),
-        kind: event.kind.name(),
-        body: &body,
-    };
-    Ok(link.hash(before))
 }

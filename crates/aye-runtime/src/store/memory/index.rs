@@ -92,8 +92,7 @@ impl Questions for MemoryStore {
     }
 
     fn waiting_within(&self, run: &RunId) -> Result<u32, StoreError> {
-        let within =
-            |row: &&QuestionRow| is_open(row) && (row.run == *run || row.run.is_inside(run));
+        let within = |row: &&QuestionRow| is_open(row) && row.run.is_within(run);
         let count = self.state().questions().into_iter().filter(within).count();
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }

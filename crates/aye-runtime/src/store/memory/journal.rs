@@ -39,9 +39,7 @@ impl Journal for MemoryStore {
     }
 
     fn events_within(&self, run: &RunId, after: u64) -> Result<Vec<(u64, Event)>, StoreError> {
-        let within = |stored: &&Stored| {
-            stored.n > after && (stored.event.run == *run || stored.event.run.is_inside(run))
-        };
+        let within = |stored: &&Stored| stored.n > after && stored.event.run.is_within(run);
         Ok(self.state().events.iter().filter(within).map(numbered).collect())
     }
 

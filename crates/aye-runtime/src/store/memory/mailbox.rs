@@ -39,7 +39,7 @@ impl Mailbox for MemoryStore {
     }
 
     fn pending_within(&mut self, run: &RunId) -> Result<Vec<Pending>, StoreError> {
-        Ok(self.waiting(|pending| pending.run == *run || pending.run.is_inside(run)))
+        Ok(self.waiting(|pending| pending.run.is_within(run)))
     }
 
     fn verdict(&self, id: RequestId) -> Result<Option<Verdict>, StoreError> {

@@ -81,11 +81,11 @@ impl Outbox for MemoryStore {
         let due = |row: &MessageRow| {
             row.due <= now && (row.state == MessageState::Waiting || is_decided(&state, row))
         };
-        Ok(state.messages.iter().any(|row| is_of(row, run) && due(row)))
+        Ok(state.messages.iter().any(|row| row.run.is_within(run) && due(row)))
     }
 
     fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
-        Ok(self.state().messages.iter().filter(|row| is_of(row, run)).cloned().collect())
+        Ok(self.state().messages.iter().filter(|row| row.run.is_within(run)).cloned().collect())
     }
 
     fn newest_messages(&self, limit: u32) -> Result<Vec<MessageRow>, StoreError> {
@@ -108,10 +108,6 @@ impl Outbox for MemoryStore {
         let unused = state.tokens.get_mut(digest).filter(|token| token.used.is_none());
         Ok(unused.is_some_and(|token| token.used.replace(now).is_none()))
     }
-}
-
-fn is_of(row: &MessageRow, run: &RunId) -> bool {
-    row.run == *run || row.run.is_inside(run)
 }
 
 /// Whether it was sent, can be taken back, and is about a question that is

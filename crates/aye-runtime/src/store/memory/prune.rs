@@ -62,7 +62,7 @@ impl MemoryStore {
         chosen.truncate(most);
         let chosen: Vec<RunId> = chosen.into_iter().map(|row| row.id.clone()).collect();
         let mut pruned = Pruned { runs: chosen.len() as u64, ..Pruned::default() };
-        let is_gone = |run: &RunId| chosen.iter().any(|outer| run == outer || run.is_inside(outer));
+        let is_gone = |run: &RunId| chosen.iter().any(|outer| run.is_within(outer));
         for stored in state.events.iter().filter(|stored| is_gone(&stored.event.run)) {
             pruned.events += 1;
             pruned.bytes += stored.bytes;

@@ -6,7 +6,7 @@ use aye_core::event::Event;
 use aye_core::id::RunId;
 
 use super::wake::Listeners;
-use crate::store::chain::{Hash, Link};
+use crate::store::chain::{Hash, hashed};
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::pruned_run::Chain;
 use crate::store::{
@@ -224,7 +224,7 @@ impl State {
     pub(super) fn keep_entry(&mut self, run: &RunId, pruner: &Pruner) {
         let Some(row) = self.run(run) else { return };
         let (last_seq, head) = (row.last_seq, row.head);
-        let whole = |stored: &&Stored| stored.event.run == *run || stored.event.run.is_inside(run);
+        let whole = |stored: &&Stored| stored.event.run.is_within(run);
         let mut entry = PrunedRun {
             n: 0,
             run: run.to_string(),
@@ -273,19 +273,7 @@ fn place(
     if event.seq != last + 1 {
         return Err(StoreError::Conflict { run: run.clone(), last, got: event.seq });
     }
-    let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
-        run: run.to_string(),
-        seq: event.seq,
-        message: error.to_string(),
-    })?;
-    let link = Link {
-        run: run.as_str(),
-        seq: event.seq,
-        at: event.at.as_millisecond(),
-        kind: event.kind.name(),
-        body: &body,
-    };
-    let hash = link.hash(before.as_ref().map(|derived| &derived.run.head));
+    let (body, hash) = hashed(event, before.as_ref().map(|derived| &derived.run.head))?;
     let after = derive::fold(before, Placed { n, hash, event })?;
     Ok((Stored { n, hash, event: event.clone(), bytes: body.len() as u64 }, after))
 }

@@ -8,7 +8,7 @@ use super::change::{Change, Failure};
 use super::concurrency::Changing;
 use super::open::{LOG, LONG_LOG};
 use super::{Home, SqliteStore, lessons, mailbox, outbox, questions, runs};
-use crate::store::chain::Link;
+use crate::store::chain::hashed;
 use crate::store::derive::{self, Derived, Placed};
 use crate::store::{Announcer, Lease, StoreError, concurrency};
 
@@ -167,21 +167,9 @@ fn append_run(
             }));
         }
         concurrency::check(&Changing { db: change, home }, lease.run(), last, event)?;
-        let body = serde_json::to_string(event).map_err(|error| StoreError::Unreadable {
-            run: run.to_string(),
-            seq: event.seq,
-            message: error.to_string(),
-        })?;
-        let link = Link {
-            run: run.as_str(),
-            seq: event.seq,
-            at: event.at.as_millisecond(),
-            kind: event.kind.name(),
-            body: &body,
-        };
-        let hash = link.hash(last.map(|run| &run.head));
-        let kept =
-            insert.execute(params![n, link.run, link.seq, link.at, link.kind, link.body, hash])?;
+        let (body, hash) = hashed(event, last.map(|run| &run.head))?;
+        let (at, kind) = (event.at.as_millisecond(), event.kind.name());
+        let kept = insert.execute(params![n, run.as_str(), event.seq, at, kind, body, hash])?;
         // A changed table can ignore a row without an error.
         if kept != 1 {
             let path = change.path().unwrap_or_default().into();

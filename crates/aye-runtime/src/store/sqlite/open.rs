@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use serde::Deserialize;
 
 use super::append::Latest;
 use super::schema::{self, Layout};
@@ -21,7 +22,8 @@ pub(super) const LOG: u32 = 200;
 pub(super) const LONG_LOG: u32 = 1_000;
 
 /// What an acknowledged append survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Durability {
     /// Loss of power: every commit reaches the disk before it counts.
     #[default]

@@ -87,7 +87,7 @@ impl Prune for SqliteStore {
             batch.retain(|old| old.passes(may_go));
             if dry_run {
                 for old in &batch {
-                    self.weigh(&self.whole(old)?, &mut pruned)?;
+                    self.add_size(&self.whole(old)?, &mut pruned)?;
                 }
             } else {
                 let found = self.prune_batch(pruner, &batch, &mut pruned)?;
@@ -181,7 +181,7 @@ impl SqliteStore {
             let Some(row) = self.run(&old.run)?.filter(is_old) else { continue };
             let whole = self.whole(old)?;
             let mut weight = Pruned::default();
-            match self.weigh(&whole, &mut weight) {
+            match self.add_size(&whole, &mut weight) {
                 Ok(()) => {
                     entries.push(entry(&row, pruner, weight.events));
                     chosen.push((whole, weight));
@@ -224,7 +224,7 @@ impl SqliteStore {
     }
 
     /// Adds a run with all that is inside it.
-    fn weigh(&self, whole: &[RunId], pruned: &mut Pruned) -> Result<(), StoreError> {
+    fn add_size(&self, whole: &[RunId], pruned: &mut Pruned) -> Result<(), StoreError> {
         for run in whole {
             let (events, bytes): (u64, u64) = self
                 .db

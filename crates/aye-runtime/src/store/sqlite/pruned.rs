@@ -130,7 +130,7 @@ pub(super) fn events_gone(db: &Connection) -> Result<u64, rusqlite::Error> {
 pub(super) fn was_going(db: &Connection, run: &RunId, n: u64) -> Result<bool, rusqlite::Error> {
     let goes = |outer: Result<String, _>| {
         let outer = outer.ok().and_then(|outer| RunId::new(outer).ok());
-        outer.is_some_and(|outer| *run == outer || run.is_inside(&outer))
+        outer.is_some_and(|outer| run.is_within(&outer))
     };
     let mut query = db.prepare_cached(
         "SELECT pruned.run FROM pruned JOIN events ON events.run = pruned.run

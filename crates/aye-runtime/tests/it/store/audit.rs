@@ -165,7 +165,9 @@ fn derived_rows_that_disagree_are_named_and_can_be_mended() -> Outcome {
         let mut store = open(home.path())?;
         populate(&mut store)?;
         Connection::open(store.home().journal())?.execute_batch(sql)?;
-        assert!(findings(&store)?.iter().all(Finding::is_mended_by_rebuild));
+        let of_a_row =
+            |one: &Finding| matches!(one, Finding::Run { .. } | Finding::Question { .. });
+        assert!(findings(&store)?.iter().all(of_a_row));
         store.rebuild()?;
         assert_eq!(findings(&store)?, []);
     }

@@ -239,12 +239,7 @@ impl Tale {
     }
 
     pub(super) fn asks_several(&mut self, number: u32, approvals: u32) -> Event {
-        let offer = |value: &str, action| Offer {
-            value: value.into(),
-            label: value.into(),
-            description: None,
-            action,
-        };
+        let offer = |value: &str, action| Offer::new(value, value, action);
         let question = Question {
             purpose: Purpose::Gate,
             step: format!("gate{number}"),

@@ -7,20 +7,18 @@ use aye_core::event::{Event, EventKind};
 use aye_core::id::QuestionId;
 use aye_core::input::Request;
 use aye_core::journal::Phase;
-use aye_core::question::{AnswerScope, Channel, Edits, FixScope, Proof, Question};
+use aye_core::question::{AnswerScope, Channel, Edits, Proof, Question};
 use aye_core::skill::AskKind;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use crate::cli::{Context, environment, say};
+use crate::cli::{Context, environment, say, warn_line};
 use crate::paint::{Tone, escape_control_line};
 use crate::prompt::dialog::meaning;
 use crate::prompt::key::Key;
-use crate::prompt::{
-    AskOutcome, Escape, Given, LocalQuestion, PromptConfig, RemoteQuestion, Update, ask_alone,
-};
+use crate::prompt::{AskOutcome, Escape, Given, PromptConfig, RemoteQuestion, Update, ask_alone};
 use crate::report::{event_json, given_again};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
@@ -31,10 +29,12 @@ use aye_runtime::usecases::{
 
 use super::answer_secrets::secrets_to_resume;
 use super::changes::Changes;
+use super::confirm;
 use super::drive::warn;
 use super::output::{print_line, tell_people};
 use super::resume::{self, ResumeArgs};
 use super::shown_output::ShownOutput;
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +44,14 @@ Examples:
   aye answer k3f9x2m7q1-1 cancel --reason 'not on a Friday'
   aye answer k3f9 proceed --resume     resume the run if no process drives it
   aye answer k3f9 edit --set tag=v1.2  retry a step with another argument";
+
+/// How far a remembered answer reaches.
+pub(super) const SCOPES: [(&str, AnswerScope, &str); 4] = [
+    ("error", AnswerScope::Error, "This step, when it fails with this error"),
+    ("step", AnswerScope::Step, "This step"),
+    ("skill", AnswerScope::Skill, "The same question at any step of the skill"),
+    ("always", AnswerScope::Always, "The same question in any skill"),
+];
 
 // Options of `aye answer`.
 #[derive(Debug, Args)]
@@ -61,8 +69,8 @@ pub struct AnswerArgs {
     pub code: Option<String>,
     /// Remember the answer: for this error, for this step, for the skill, or always; without
     /// SCOPE as narrowly as possible
-    #[arg(long, value_name = "SCOPE")]
-    pub remember: Option<Option<Reach>>,
+    #[arg(long, value_name = "SCOPE", value_parser = one_of(SCOPES))]
+    pub remember: Option<Option<AnswerScope>>,
     /// With the choice `edit`
     #[command(flatten)]
     pub changes: Changes,
@@ -181,9 +189,10 @@ pub(super) fn answer(
     let outer = journal.outermost(&row.id)?.unwrap_or_else(|| row.clone());
     loop {
         let given = match (&args.choice, &asked) {
-            (Some(choice), _) => {
-                Given { code: args.code.clone(), ..Given::of(&meant(choice, asked.as_ref())) }
-            }
+            (Some(choice), _) => Given {
+                code: args.code.clone(),
+                ..Given::of(&offered_value(choice, asked.as_ref()))
+            },
             (None, Some(asked)) => match ask_here(&journal, &row, asked, args, context)? {
                 AskOutcome::Answered(given) => given,
                 AskOutcome::Cancelled => return Ok((outer, question, Came::Left)),
@@ -207,9 +216,7 @@ pub(super) fn answer(
         let text = || journal.text_arguments(&row, &question.step, context);
         let edits = edits(args, &choice, text)?;
         let narrowest = asked.as_ref().and_then(|asked| asked.remember_scopes().first().copied());
-        let scope = args
-            .remember
-            .map(|reach| reach.map(AnswerScope::from).or(narrowest).unwrap_or(AnswerScope::Step));
+        let scope = args.remember.map(|scope| scope.or(narrowest).unwrap_or(AnswerScope::Step));
         let scope = scope.or(given.remember);
         let code = code_for(&question, asked.as_ref(), &given)?;
         let coded = code.is_some();
@@ -258,8 +265,8 @@ fn edits(
     choice: &str,
     text: impl FnOnce() -> TextArguments,
 ) -> Result<Option<Edits>, Error> {
-    let reach = args.remember.map(|reach| reach.unwrap_or(Reach::Step));
-    match (args.changes.edits(reach, text)?, choice) {
+    let scope = args.remember.map(|scope| scope.unwrap_or(AnswerScope::Step));
+    match (args.changes.edits(scope, text)?, choice) {
         (Some(_), choice) if choice != "edit" => {
             let hint = format!("write `aye answer {} edit --set …`", args.question);
             Err(Error::usage("`--set` goes with the choice `edit`", hint))
@@ -281,45 +288,11 @@ fn tell_remembered(
     match journal.remembered_answer(question)? {
         Some(what) if what.id.is_some() => tell_people(&what.message, context),
         Some(what) => {
-            let warning = context.paint_err.text(Tone::Warn, "warning:");
             let said = escape_control_line(&what.message);
-            say(&format!("{warning} the answer counts, but it was {said}\n"));
+            warn_line(&format!("the answer counts, but it was {said}"), context);
             Ok(())
         }
         None => Ok(()),
-    }
-}
-
-/// How far a remembered answer reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Reach {
-    /// This step, when it fails with this error
-    Error,
-    /// This step
-    Step,
-    /// The same question at any step of the skill
-    Skill,
-    /// The same question in any skill
-    Always,
-}
-
-impl From<Reach> for FixScope {
-    fn from(reach: Reach) -> Self {
-        match reach {
-            Reach::Error | Reach::Step => Self::Step,
-            Reach::Skill | Reach::Always => Self::Tool,
-        }
-    }
-}
-
-impl From<Reach> for AnswerScope {
-    fn from(reach: Reach) -> Self {
-        match reach {
-            Reach::Error => Self::Error,
-            Reach::Step => Self::Step,
-            Reach::Skill => Self::Skill,
-            Reach::Always => Self::Always,
-        }
     }
 }
 
@@ -581,8 +554,8 @@ pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<bool, Error> {
         }
         AfterAnswer::LeftToPerson(_) => Ok(false),
         AfterAnswer::NotResumed(why) => {
-            let warning = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{warning} the run was not resumed: {}\n", escape_control_line(&why)));
+            let why = escape_control_line(&why);
+            warn_line(&format!("the run was not resumed: {why}"), context);
             tell_people(&to_resume(row, context), context)?;
             Ok(true)
         }
@@ -591,15 +564,12 @@ pub(super) fn take_up(row: &RunRow, context: &Context) -> Result<bool, Error> {
 
 fn wants_to_go_on(row: &RunRow, args: &AnswerArgs, context: &Context) -> Result<bool, Error> {
     let message = format!("No process drives run `{}` of {}. Resume it here?", row.id, row.skill);
-    let question = super::confirm::yes_or_no(&message, Some(super::confirm::Default::Yes))?;
-    let asked = AskedQuestion::alone(&question, None);
-    let config = context.config(Escape::Dismisses, !args.no_input && !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
-    Ok(matches!(said, AskOutcome::Answered(given) if given.value == super::confirm::YES))
+    let may_ask = !args.no_input && !context.json;
+    Ok(confirm::says_yes(&message, Some(confirm::Default::Yes), may_ask, context)? == Some(true))
 }
 
 /// `yes` and `no` for a plain yes or no, unless an option is called that.
-fn meant(choice: &str, asked: Option<&Question>) -> String {
+fn offered_value(choice: &str, asked: Option<&Question>) -> String {
     let plain = asked.filter(|asked| asked.offer(choice).is_none()).and_then(|asked| {
         let (yes, no) = asked.yes_and_no()?;
         let index = if meaning(choice)? { yes } else { no };

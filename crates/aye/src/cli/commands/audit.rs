@@ -85,7 +85,7 @@ fn read_heads(file: &str) -> Result<Heads, Error> {
     match file {
         "-" => drop(std::io::stdin().read_to_string(&mut text).map_err(Error::Input)?),
         _ => {
-            let failed = |source| Error::File { doing: "read", path: file.into(), source };
+            let failed = Error::file("read", file.as_ref());
             text = std::fs::read_to_string(file).map_err(failed)?;
         }
     }

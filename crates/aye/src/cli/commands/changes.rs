@@ -1,12 +1,11 @@
 //! `--set` and `--only`: what a failed step is given differently.
 
-use aye_core::question::{Edits, FixScope};
+use aye_core::question::{AnswerScope, Edits, FixScope};
 use clap::Args;
 
 use aye_runtime::error::Error;
 use aye_runtime::usecases::TextArguments;
 
-use super::answer::Reach;
 use super::given;
 
 // What a failed step is given differently.
@@ -26,13 +25,17 @@ impl Changes {
     /// arguments are text is asked of `text_arguments`.
     pub(super) fn edits(
         &self,
-        remember: Option<Reach>,
+        remember: Option<AnswerScope>,
         text_arguments: impl FnOnce() -> TextArguments,
     ) -> Result<Option<Edits>, Error> {
         if self.set.is_empty() {
             return Ok(None);
         }
         let set = given::values(&self.set, &text_arguments())?;
-        Ok(Some(Edits { set, only: self.only, remember: remember.map(FixScope::from) }))
+        let remember = remember.map(|scope| match scope {
+            AnswerScope::Error | AnswerScope::Step => FixScope::Step,
+            AnswerScope::Skill | AnswerScope::Always => FixScope::Tool,
+        });
+        Ok(Some(Edits { set, only: self.only, remember }))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aye_core::diagnostic::{self, Source};
+use aye_core::diagnostic::{self, Source, Unit};
 use clap::Args;
 
 use crate::cli::Context;
@@ -10,8 +10,9 @@ use crate::paint::{Glyph, Tone, plural};
 use aye_runtime::error::Error;
 use aye_runtime::skills::{SkillFile, relative_to};
 
-use super::fix::{self, UnitWord};
+use super::fix;
 use super::output::{print_json, print_words, warn_about};
+use super::words::one_of;
 
 // Options of `aye check`.
 #[derive(Debug, Args)]
@@ -27,8 +28,11 @@ pub struct CheckArgs {
     #[arg(long)]
     pub fix: bool,
     /// With `--fix`: the unit to write after a time that has none
-    #[arg(long, value_enum, requires = "fix")]
-    pub unit: Option<UnitWord>,
+    #[arg(long, requires = "fix", value_parser = one_of([
+        ("ms", Unit::Milliseconds, "Milliseconds"),
+        ("s", Unit::Seconds, "Seconds"),
+    ]))]
+    pub unit: Option<Unit>,
     /// Write the changes without asking
     #[arg(short, long, requires = "fix")]
     pub yes: bool,

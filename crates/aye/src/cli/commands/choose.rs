@@ -47,12 +47,7 @@ pub(super) fn run(args: &ChooseArgs, context: &Context) -> Result<u8, Error> {
     check(&options, args.default.as_deref())?;
     question.options = options
         .into_iter()
-        .map(|text| Offer {
-            value: text.clone(),
-            label: text,
-            description: None,
-            action: ChoiceAction::Proceed,
-        })
+        .map(|text| Offer::new(text.clone(), text, ChoiceAction::Proceed))
         .collect();
     question.default.clone_from(&args.default);
     match ask(&question, args.default.as_deref(), &args.asking, context)? {

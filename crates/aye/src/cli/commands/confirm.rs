@@ -5,7 +5,9 @@ use aye_core::skill::{AskKind, ChoiceAction};
 use clap::{Args, ValueEnum};
 
 use crate::cli::Context;
+use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::error::Error;
+use aye_runtime::prompter::AskedQuestion;
 
 use super::scripted::{Asked, Asking, ask, print_result, question};
 
@@ -44,7 +46,7 @@ pub enum Default {
 }
 
 /// The value that stands for yes.
-pub(super) const YES: &str = "proceed";
+const YES: &str = "proceed";
 const NO: &str = "cancel";
 
 pub(super) fn run(args: &ConfirmArgs, context: &Context) -> Result<u8, Error> {
@@ -66,18 +68,82 @@ pub(super) fn run(args: &ConfirmArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// A question that is answered with yes or no.
-pub(super) fn yes_or_no(message: &str, default: Option<Default>) -> Result<Question, Error> {
-    let offer = |value: &str, label: &str, action| Offer {
-        value: value.to_owned(),
-        label: label.to_owned(),
-        description: None,
-        action,
-    };
-    let options =
-        vec![offer(YES, "Yes", ChoiceAction::Proceed), offer(NO, "No", ChoiceAction::Cancel)];
+fn yes_or_no(message: &str, default: Option<Default>) -> Result<Question, Error> {
+    let options = vec![
+        Offer::new(YES, "Yes", ChoiceAction::Proceed),
+        Offer::new(NO, "No", ChoiceAction::Cancel),
+    ];
     let default = default.map(|default| match default {
         Default::Yes => YES.to_owned(),
         Default::No => NO.to_owned(),
     });
     Ok(Question { options, default, ..question(AskKind::Confirm, message, None)? })
+}
+
+/// What someone said to what they were shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Consent {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// Nothing: the exit code says why.
+    Left(u8),
+}
+
+impl Consent {
+    /// The exit code, unless it is yes; `no` is the one for a no.
+    pub(super) fn refusal(self, no: u8) -> Option<u8> {
+        match self {
+            Self::Yes => None,
+            Self::No => Some(no),
+            Self::Left(code) => Some(code),
+        }
+    }
+}
+
+/// An error where nobody can be asked.
+pub(super) fn must_have_person(message: &str, hint: &str, context: &Context) -> Result<(), Error> {
+    match context.config(Escape::Dismisses, true).obstacle {
+        None => Ok(()),
+        Some(why) => Err(Error::Unattended {
+            message: format!("{message}: {why}"),
+            hint: Some(hint.to_owned()),
+        }),
+    }
+}
+
+/// Asks the person at this terminal whether something may be done.
+pub(super) fn consent(
+    message: &str,
+    default: Default,
+    context: &Context,
+) -> Result<Consent, Error> {
+    let question = yes_or_no(message, Some(default))?;
+    Ok(match ask(&question, None, &Asking::default(), context)? {
+        Asked::Value(taken) if taken.value == YES => Consent::Yes,
+        Asked::Value(_) => Consent::No,
+        Asked::Nothing(code) => Consent::Left(code),
+    })
+}
+
+/// Whether someone at this terminal says yes; nothing if nobody can be asked.
+pub(super) fn says_yes(
+    message: &str,
+    default: Option<Default>,
+    may_ask: bool,
+    context: &Context,
+) -> Result<Option<bool>, Error> {
+    let question = yes_or_no(message, default)?;
+    let asked = AskedQuestion::alone(&question, None);
+    let config = context.config(Escape::Dismisses, may_ask);
+    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
+    Ok(match said {
+        AskOutcome::Answered(given) => Some(given.value == YES),
+        AskOutcome::Unavailable(_) => None,
+        AskOutcome::Cancelled
+        | AskOutcome::TimedOut
+        | AskOutcome::Closed
+        | AskOutcome::Stopped(_) => Some(false),
+    })
 }

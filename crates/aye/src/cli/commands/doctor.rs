@@ -76,7 +76,11 @@ impl Finding {
     }
 
     fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        self.hint_if(Some(hint))
+    }
+
+    fn hint_if(self, hint: Option<impl Into<String>>) -> Self {
+        Self { hint: hint.map(Into::into), ..self }
     }
 }
 
@@ -157,11 +161,7 @@ fn journal(context: &Context) -> Finding {
             Finding::new(what, Health::Good, format!("{events}, {open}"))
         }
         Err::<_, Error>(error) => {
-            let found = Finding::new(what, Health::Broken, error.to_string());
-            match error.hint() {
-                Some(hint) => found.hint(hint),
-                None => found,
-            }
+            Finding::new(what, Health::Broken, error.to_string()).hint_if(error.hint())
         }
     }
 }
@@ -377,11 +377,7 @@ fn tools(context: &Context) -> Finding {
     let broken = tried.into_iter().find_map(|(name, found)| Some((name, found.err()?)));
     if let Some((name, error)) = broken {
         let about = format!("`{name}` does not start: {}", error.message);
-        let found = Finding::new("tools", Health::Broken, about);
-        return match error.hint {
-            Some(hint) => found.hint(hint),
-            None => found,
-        };
+        return Finding::new("tools", Health::Broken, about).hint_if(error.hint);
     }
     match waits.is_empty() {
         true => Finding::new("tools", Health::Good, about),

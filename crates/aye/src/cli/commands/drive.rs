@@ -5,8 +5,7 @@ use std::io::IsTerminal as _;
 use aye_core::flow::Flow;
 use aye_core::journal::{Ended, State};
 
-use crate::cli::{Context, say};
-use crate::paint::Tone;
+use crate::cli::{Context, say, warn_line};
 use crate::prompt::{
     EchoOff, Escape, LONG, PromptConfig, ScreenReport, SharedScreen, TerminalPrompter,
 };
@@ -72,8 +71,7 @@ pub(super) fn drive(active: ActiveRun, ask_mode: AskMode, context: &Context) -> 
         attention.ended(&format!("{} has ended", finished.state.started.skill));
     }
     if let Some(error) = to_out.lost() {
-        let warning = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!("{warning} standard output is incomplete: {error}\n"));
+        warn_line(&format!("standard output is incomplete: {error}"), context);
     }
     // The next prompter listens for signals itself.
     drop(signals);
@@ -94,9 +92,8 @@ pub(super) fn warn(warning: &Warning, context: &Context) {
     if silent {
         return;
     }
-    let mark = context.paint_err.text(Tone::Warn, "warning:");
-    let hint = warning.hint().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
-    say(&format!("{mark} {}\n{hint}", warning.message(&context.directory)));
+    let hint = warning.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    warn_line(&format!("{}{hint}", warning.message(&context.directory)), context);
 }
 
 pub(super) fn conclude(context: &Context, state: &State, outcome: Outcome, inside: Option<u32>) {

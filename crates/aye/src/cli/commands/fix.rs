@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use aye_core::diagnostic::Unit;
-use clap::ValueEnum;
 
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_lines, plural};
@@ -13,33 +12,15 @@ use aye_runtime::skills::{Fixed, SkillFile, fix, relative_to};
 
 use super::patch::agreed;
 
-/// What numbers without a unit are meant in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum UnitWord {
-    /// Milliseconds
-    Ms,
-    /// Seconds
-    S,
-}
-
-impl From<UnitWord> for Unit {
-    fn from(word: UnitWord) -> Self {
-        match word {
-            UnitWord::Ms => Self::Milliseconds,
-            UnitWord::S => Self::Seconds,
-        }
-    }
-}
-
 /// Puts right what is certain in a file, if someone agrees to the changes.
 pub(super) fn run(
     path: &Path,
-    unit: Option<UnitWord>,
+    unit: Option<Unit>,
     yes: bool,
     context: &Context,
 ) -> Result<(), Error> {
     let file = SkillFile::read(path)?;
-    let Fixed { text, edits, without_unit } = fix(path, &file.text, unit.map(Unit::from));
+    let Fixed { text, edits, without_unit } = fix(path, &file.text, unit);
     let shown = relative_to(path, &context.directory).display().to_string();
     let tell = |words: &str| {
         if !context.json {
@@ -67,7 +48,7 @@ pub(super) fn run(
     if !write {
         return Ok(());
     }
-    let failed = |source| Error::File { doing: "write", path: path.to_path_buf(), source };
+    let failed = Error::file("write", path);
     // A file that may not be written is not replaced either.
     std::fs::OpenOptions::new().append(true).open(path).map_err(failed)?;
     replace(path, &text, 0o666).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! Inputs from the command line.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aye_core::skill::Given;
 use indexmap::IndexMap;
@@ -25,15 +25,18 @@ pub(super) fn collect(
     Ok(given)
 }
 
+/// `NAME=VALUE`. Split once: a value may hold further `=`.
+pub(super) fn split(pair: &str) -> Option<(&str, &str)> {
+    pair.split_once('=').filter(|(name, _)| !name.is_empty())
+}
+
 /// `-i k=v` alone.
 pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error> {
     let mut texts = IndexMap::new();
     for pair in pairs {
-        // Split once: a value may hold further `=`.
-        let (name, value) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not an input"), "write `-i name=value`")
-            })?;
+        let (name, value) = split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not an input"), "write `-i name=value`")
+        })?;
         texts.insert(name.to_owned(), value.to_owned());
     }
     Ok(texts)
@@ -43,10 +46,9 @@ pub(super) fn texts(pairs: &[String]) -> Result<IndexMap<String, String>, Error>
 pub(super) fn values(pairs: &[String], text: &TextArguments) -> Result<Map<String, Value>, Error> {
     let mut values = Map::new();
     for pair in pairs {
-        let (name, written) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not NAME=VALUE"), "write `--set name=value`")
-            })?;
+        let (name, written) = split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not NAME=VALUE"), "write `--set name=value`")
+        })?;
         // `1.10` is a version, and not the number 1.1.
         let read = || serde_json::from_str::<Value>(written).ok();
         let value = (!text.contains(name)).then(read).flatten().filter(|value| {
@@ -61,7 +63,7 @@ fn from_file(file: &Path) -> Result<IndexMap<String, Given>, Error> {
     let text = if file == Path::new("-") {
         io::read_to_string(io::stdin()).map_err(Error::Input)?
     } else {
-        let failed = |source| Error::File { doing: "read", path: PathBuf::from(file), source };
+        let failed = Error::file("read", file);
         std::fs::read_to_string(file).map_err(failed)?
     };
     let data: IndexMap<String, Value> = serde_json::from_str(&text).map_err(|error| {

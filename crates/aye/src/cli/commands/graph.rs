@@ -94,11 +94,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context) -> Result<u8, Error> {
 
 fn deliver(bytes: &[u8], args: &GraphArgs) -> Result<(), Error> {
     match &args.output {
-        Some(path) => std::fs::write(path, bytes).map_err(|source| Error::File {
-            doing: "write",
-            path: path.clone(),
-            source,
-        }),
+        Some(path) => std::fs::write(path, bytes).map_err(Error::file("write", path)),
         None => write(bytes),
     }
 }

@@ -25,6 +25,7 @@ use crate::prompt::style::Styled;
 use crate::prompt::view::{Look, plain_advice};
 use crate::report::{Offered, covered_text, first_words};
 use crate::words::{lead_words, place_words};
+use aye_runtime::clock::ms_between;
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
 use aye_runtime::usecases::{JournalReader, OpenQuestion, is_change};
@@ -400,6 +401,5 @@ pub(super) fn catch_signals() -> Result<Signals, Error> {
 
 /// The time from one moment to another, as people say it.
 pub(super) fn since(from: Timestamp, to: Timestamp) -> String {
-    let ms = to.as_millisecond() - from.as_millisecond();
-    duration(Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+    duration(Duration::from_millis(ms_between(from, to)))
 }

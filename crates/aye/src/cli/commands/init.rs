@@ -159,7 +159,7 @@ pub(super) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
 
 /// Writes a file unless it is there; says whether it did.
 fn write_new(path: &PathBuf, text: &str) -> Result<bool, Error> {
-    let failed = |source| Error::File { doing: "write", path: path.clone(), source };
+    let failed = Error::file("write", path);
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory).map_err(failed)?;
     }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, Error> {
     match &args.out {
         None => print(&page(command).map_err(Error::Output)?)?,
         Some(directory) => {
-            let failed = |source| Error::File { doing: "write", path: directory.clone(), source };
+            let failed = Error::file("write", directory);
             std::fs::create_dir_all(directory).map_err(failed)?;
             write_all(command, directory).map_err(failed)?;
         }

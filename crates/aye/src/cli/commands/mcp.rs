@@ -73,8 +73,7 @@ pub(super) fn run(args: &McpArgs, context: &Context) -> Result<u8, Error> {
     let mut context = context.clone();
     if let Some(workspace) = &args.workspace {
         let path = context.directory.join(workspace);
-        let directory =
-            path.canonicalize().map_err(|source| Error::File { doing: "find", path, source })?;
+        let directory = path.canonicalize().map_err(Error::file("find", &path))?;
         let directory = directory.to_str().ok_or_else(|| {
             let message = format!("`{}` is not a UTF-8 path", directory.display());
             Error::usage(message, "serve a directory whose path is valid UTF-8")

@@ -14,14 +14,15 @@ mod stats;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use crate::cli::Context;
-use crate::paint::{Tone, escape_control_line};
+use crate::cli::{Context, warn_line};
+use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{EntryKind, Memory};
 
 use super::output::{print_json, print_line};
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,8 +119,15 @@ pub enum MemoryCommand {
     #[command(after_help = LIST)]
     List {
         /// Only these
-        #[arg(value_enum)]
-        what: Option<Kind>,
+        #[arg(value_parser = one_of([
+            ("fixes", EntryKind::Fixes, "What to do about errors"),
+            ("issues", EntryKind::Issues, "What people wrote down about errors"),
+            ("preferences", EntryKind::Preferences, "Answers that are given again"),
+            ("usage", EntryKind::Usage, "Calls that keep failing in the same way"),
+            ("failures", EntryKind::Failures, "The last 100 failures"),
+            ("proposals", EntryKind::Proposals, "What skills propose beside fixes"),
+        ]))]
+        what: Option<EntryKind>,
     },
     /// Show an entry in full
     #[command(after_help = SHOW)]
@@ -167,36 +175,6 @@ pub enum MemoryCommand {
         #[arg(long, value_name = "N", default_value_t = 12)]
         weeks: usize,
     },
-}
-
-/// The kinds of entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// What to do about errors
-    Fixes,
-    /// What people wrote down about errors
-    Issues,
-    /// Answers that are given again
-    Preferences,
-    /// Calls that keep failing in the same way
-    Usage,
-    /// The last 100 failures
-    Failures,
-    /// What skills propose beside fixes
-    Proposals,
-}
-
-impl From<Kind> for EntryKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Fixes => Self::Fixes,
-            Kind::Issues => Self::Issues,
-            Kind::Preferences => Self::Preferences,
-            Kind::Usage => Self::Usage,
-            Kind::Failures => Self::Failures,
-            Kind::Proposals => Self::Proposals,
-        }
-    }
 }
 
 // Options of `aye memory check`.
@@ -278,8 +256,7 @@ pub(super) fn run(args: &MemoryArgs, context: &Context) -> Result<u8, Error> {
     };
     // What was passed over is said once, whatever the command came to.
     for problem in memory.problems() {
-        let warning = context.paint_err.text(Tone::Warn, "warning:");
-        crate::cli::say(&format!("{warning} {}\n", escape_control_line(&problem.to_string())));
+        warn_line(&escape_control_line(&problem.to_string()), context);
     }
     done
 }

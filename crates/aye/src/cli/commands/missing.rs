@@ -6,8 +6,8 @@ use aye_core::skill::{AskKind, ChoiceAction, Given, InputError, InputSpec, Input
 use aye_core::value::as_text;
 use indexmap::IndexMap;
 
-use crate::cli::{Context, say};
-use crate::paint::{Tone, escape_control_line};
+use crate::cli::{Context, warn_line};
+use crate::paint::escape_control_line;
 use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::AskedQuestion;
@@ -60,8 +60,7 @@ pub(super) fn resolve(
             return Err(Error::Inputs(errors));
         }
         for error in errors.iter().filter(|error| matches!(error, InputError::Invalid { .. })) {
-            let warning = context.paint_err.text(Tone::Warn, "warning:");
-            say(&format!("{warning} {}\n", escape_control_line(&error.to_string())));
+            warn_line(&escape_control_line(&error.to_string()), context);
         }
         for spec in specs.iter().filter(|spec| names.contains(&spec.name.value)) {
             match ask(&wording(spec)?, context)? {
@@ -103,12 +102,7 @@ fn wording(spec: &InputSpec) -> Result<Question, Error> {
         return Ok(question);
     }
     let mut question = question(AskKind::Choose, &words, Some(&title))?;
-    let offer = |value: String| Offer {
-        label: value.clone(),
-        value,
-        description: None,
-        action: ChoiceAction::Proceed,
-    };
+    let offer = |value: String| Offer::new(value.clone(), value, ChoiceAction::Proceed);
     question.options = choices.into_iter().map(offer).collect();
     Ok(question)
 }

@@ -48,6 +48,7 @@ mod fix;
 mod given;
 mod missing;
 mod output;
+mod words;
 
 use aye_runtime::error::Error;
 

@@ -4,9 +4,9 @@ use std::io::{IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
-use crate::cli::{Context, say};
+use crate::cli::{Context, say, warn_line};
 use crate::harmless::{harmless, json_line, json_pretty};
-use crate::paint::{Tone, escape_control};
+use crate::paint::escape_control;
 use crate::report::fold;
 use crate::term;
 use aye_runtime::error::Error;
@@ -44,7 +44,7 @@ pub(super) fn print_line(text: &str) -> Result<(), Error> {
 /// Says which skill directories are too large.
 pub(super) fn warn_about(listing: &Listing, context: &Context) {
     for warning in listing.warnings() {
-        say(&format!("{} {warning}\n", context.paint_err.text(Tone::Warn, "warning:")));
+        warn_line(&warning, context);
     }
 }
 

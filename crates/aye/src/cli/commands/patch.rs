@@ -12,15 +12,14 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
-use crate::prompt::{AskOutcome, Escape, LocalQuestion, ask_alone};
 use aye_runtime::compute::diff;
 use aye_runtime::error::Error;
-use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::{SkillFile, skill_name};
 use aye_runtime::usecases::{JournalReader, RunRow, RunStatus, SkillChange, receive_change};
 
 use super::answer::{self, AnswerArgs};
+use super::confirm::says_yes;
 use super::output::{print_json, print_line, tell_people};
 
 const EXAMPLES: &str = "\
@@ -209,11 +208,7 @@ impl Patch {
         let workspace = PathBuf::from(&state.started.workspace);
         let path = workspace.join(&state.started.file);
         refuse_links(&workspace, &path)?;
-        let before = std::fs::read_to_string(&path).map_err(|source| Error::File {
-            doing: "read",
-            path: path.clone(),
-            source,
-        })?;
+        let before = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
         let moved = || Error::Refused {
             message: format!("`{}` is not in {} any more", fixed.step, path.display()),
             hint: Some("change it by hand".to_owned()),
@@ -254,7 +249,7 @@ impl Patch {
 
     /// The whole file or the old one.
     fn write(&self) -> Result<(), Error> {
-        let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
+        let failed = Error::file("write", &self.path);
         // Someone thought about it for a while.
         refuse_links(&self.workspace, &self.path)?;
         let changed = std::fs::read_to_string(&self.path).map_err(failed)? != self.before;
@@ -299,16 +294,5 @@ fn nobody() -> Error {
 
 /// What someone says to it; nothing if nobody is there.
 pub(super) fn agreed(message: &str, context: &Context) -> Result<Option<bool>, Error> {
-    let question = super::confirm::yes_or_no(message, None)?;
-    let asked = AskedQuestion::alone(&question, None);
-    let config = context.config(Escape::Dismisses, !context.json);
-    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
-    Ok(match said {
-        AskOutcome::Answered(given) => Some(given.value == super::confirm::YES),
-        AskOutcome::Unavailable(_) => None,
-        AskOutcome::Cancelled
-        | AskOutcome::TimedOut
-        | AskOutcome::Closed
-        | AskOutcome::Stopped(_) => Some(false),
-    })
+    says_yes(message, None, !context.json, context)
 }

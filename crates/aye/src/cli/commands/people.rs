@@ -16,7 +16,7 @@ use aye_runtime::clock::local;
 
 use super::output::{print, print_json, print_line};
 use super::serve::ADDRESS;
-use super::trust::{Consent, ask_about};
+use super::trust::ask_about;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -151,7 +151,7 @@ fn add(args: &AddArgs, file: &PeopleFile, context: &Context) -> Result<u8, Error
     for project in &args.project {
         let path = context.directory.join(project);
         let real = path.canonicalize();
-        projects.push(real.map_err(|source| Error::File { doing: "find", path, source })?);
+        projects.push(real.map_err(Error::file("find", &path))?);
     }
     let mut words: Vec<&str> = rights.iter().map(|right| right.word()).collect();
     words.dedup();
@@ -160,10 +160,8 @@ fn add(args: &AddArgs, file: &PeopleFile, context: &Context) -> Result<u8, Error
     let message = format!("Add `{name}`? They reach every run and question of their projects.");
     let waits = format!("`{name}` is not added yet");
     let yes = args.yes || context.json || !std::io::stdin().is_terminal();
-    match ask_about(&shown, &message, &waits, yes, context)? {
-        Consent::Yes => {}
-        Consent::No => return Ok(5),
-        Consent::Left(code) => return Ok(code),
+    if let Some(code) = ask_about(&shown, &message, &waits, yes, context)?.refusal(5) {
+        return Ok(code);
     }
     let new =
         NewPerson { name: args.name.clone(), rights, projects, account: args.account.clone() };

@@ -1,5 +1,6 @@
 //! `aye retry`.
 
+use aye_core::question::AnswerScope;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
@@ -7,11 +8,12 @@ use crate::cli::{Context, environment};
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{QuestionRow, ResumeRequest, RetryRequest, RetryTarget};
 
-use super::answer::{self, AnswerArgs, Reach};
+use super::answer::{self, AnswerArgs, SCOPES};
 use super::changes::Changes;
 use super::drive::{AskMode, drive, warn};
 use super::resume::ask_for_secrets;
 use super::shown_output::ShownOutput;
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,9 +40,10 @@ pub struct RetryArgs {
         value_name = "SCOPE",
         num_args = 0..=1,
         default_missing_value = "step",
-        requires = "set"
+        requires = "set",
+        value_parser = one_of(SCOPES)
     )]
-    pub remember: Option<Reach>,
+    pub remember: Option<AnswerScope>,
     /// Set a secret input again, NAME=VALUE: the journal does not keep secrets
     #[arg(short, long = "input", value_name = "NAME=VALUE", env = environment::INPUT, hide_env_values = true)]
     pub inputs: Vec<String>,

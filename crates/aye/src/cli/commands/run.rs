@@ -6,8 +6,8 @@ use aye_core::event::Range;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::{Context, environment, say};
-use crate::paint::{Tone, escape_control_line};
+use crate::cli::{Context, environment, say, warn_line};
+use crate::paint::escape_control_line;
 use crate::plan_view::plan_view;
 use crate::report::Verbosity;
 use aye_runtime::error::Error;
@@ -123,8 +123,7 @@ pub(super) fn run(args: RunArgs, context: &Context) -> Result<u8, Error> {
         return Ok(0);
     }
     if let (Some(words), false) = (prepared.questions_left_out(), context.json) {
-        let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!("{mark} {}\n", escape_control_line(&words)));
+        warn_line(&escape_control_line(&words), context);
     }
     if args.detach {
         let skill = prepared.skill.flow.skill.name.value.clone();

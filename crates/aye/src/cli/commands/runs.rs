@@ -10,6 +10,7 @@ use crate::cli::{Context, environment};
 use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural};
 use crate::signs;
 use crate::term;
+use aye_runtime::clock::ms_between;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{ListedRun, RunFilter, RunRow, RunStanding};
 
@@ -231,11 +232,6 @@ pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
         ..1000 => "just now".to_owned(),
         _ => format!("{} ago", since(then, now)),
     }
-}
-
-/// How long from one moment to another.
-pub(super) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }
 
 fn prune(args: &PruneArgs, context: &Context) -> Result<u8, Error> {

@@ -1,10 +1,10 @@
 //! `aye schedule`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use crate::cli::{Context, environment, say};
+use crate::cli::{Context, environment, warn_line};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use aye_runtime::error::Error;
 use aye_runtime::schedules::Scheduler;
@@ -13,6 +13,7 @@ use aye_runtime::usecases::{ListedSchedule, ScheduleRequest};
 use super::given;
 use super::output::{print, print_json};
 use super::run::check_skill;
+use super::words::one_of;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,26 +77,11 @@ struct AddArgs {
     #[arg(long, value_name = "NAME", env = environment::ENVIRONMENT, hide_env_values = true)]
     environment: Option<String>,
     /// What starts it [default: systemd where it runs, else cron]
-    #[arg(long, value_name = "SCHEDULER", value_enum)]
-    with: Option<SchedulerWord>,
-}
-
-/// What starts runs by the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SchedulerWord {
-    /// A timer of the user's systemd
-    Systemd,
-    /// A line in the user's crontab
-    Cron,
-}
-
-impl From<SchedulerWord> for Scheduler {
-    fn from(word: SchedulerWord) -> Self {
-        match word {
-            SchedulerWord::Systemd => Self::Systemd,
-            SchedulerWord::Cron => Self::Cron,
-        }
-    }
+    #[arg(long, value_name = "SCHEDULER", value_parser = one_of([
+        ("systemd", Scheduler::Systemd, "A timer of the user's systemd"),
+        ("cron", Scheduler::Cron, "A line in the user's crontab"),
+    ]))]
+    with: Option<Scheduler>,
 }
 
 pub(super) fn run(args: ScheduleArgs, context: &Context) -> Result<u8, Error> {
@@ -126,7 +112,6 @@ pub(super) fn run(args: ScheduleArgs, context: &Context) -> Result<u8, Error> {
 fn add(args: AddArgs, context: &Context) -> Result<u8, Error> {
     let AddArgs { skill, at, inputs, name, environment, with } = args;
     let given = given::collect(&inputs, None)?;
-    let with = with.map(Scheduler::from);
     // Its errors are shown with their places.
     check_skill(&skill, context)?;
     let request = ScheduleRequest { skill, at, inputs, given, name, environment, with };
@@ -137,13 +122,13 @@ fn add(args: AddArgs, context: &Context) -> Result<u8, Error> {
         print(&shown(&added, context))?;
     }
     if let (Some(why), false) = (&added.not_running, context.json) {
-        let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!(
-            "{mark} the timer does not run yet: {}\nhint: it starts with your next session; \
-             `systemctl --user start aye-schedule-{}.timer` starts it now\n",
+        let text = format!(
+            "the timer does not run yet: {}\nhint: it starts with your next session; \
+             `systemctl --user start aye-schedule-{}.timer` starts it now",
             escape_control_line(why),
             added.schedule.name
-        ));
+        );
+        warn_line(&text, context);
     }
     Ok(0)
 }

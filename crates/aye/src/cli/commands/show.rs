@@ -14,6 +14,7 @@ use crate::report::{
     Now, RunContext, decisions, markdown, ran_for, standing, step_markdown, step_report,
     stopped_inside,
 };
+use aye_runtime::clock::ms_between;
 use aye_runtime::error::Error;
 use aye_runtime::usecases::{
     MessageRow, MessageState, RunDetails, RunHistory, RunStanding, process_of,
@@ -21,7 +22,6 @@ use aye_runtime::usecases::{
 
 use super::notify::{message_json, message_line};
 use super::output::{print, print_json, print_words};
-use super::runs::ms_between;
 
 // Options of `aye show`.
 #[derive(Debug, Args)]

@@ -9,13 +9,11 @@ use serde_json::json;
 
 use crate::cli::{Context, say};
 use crate::paint::{Tone, escape_control, escape_control_line};
-use crate::prompt::Escape;
 use aye_runtime::error::Error;
 use aye_runtime::trust::{Agreement, Power};
 
-use super::confirm::{Default, YES, yes_or_no};
+use super::confirm::{Consent, Default, consent, must_have_person};
 use super::output::{print, print_json, print_line};
-use super::scripted::{Asked, Asking, ask};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,16 +48,6 @@ pub struct TrustArgs {
     pub remove: bool,
 }
 
-/// What someone said to what they were shown.
-pub(super) enum Consent {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
-    /// Nothing: the exit code says why.
-    Left(u8),
-}
-
 pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
     if args.list {
         return list(context);
@@ -72,7 +60,7 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         Some(directory) => {
             let path = context.directory.join(directory);
             let real = path.canonicalize();
-            let real = real.map_err(|source| Error::File { doing: "find", path, source })?;
+            let real = real.map_err(Error::file("find", &path))?;
             context.at(&real.to_string_lossy())?
         }
     };
@@ -85,11 +73,12 @@ pub(super) fn run(args: &TrustArgs, context: &Context) -> Result<u8, Error> {
         print_line(&format!("{} is trusted already", escape_control_line(&root)))?;
         return Ok(0);
     }
-    match decide(&there, &powers, &shown, args.yes)? {
-        Consent::Yes if there.json => told(&root, &powers)?,
-        Consent::Yes => print_line(&format!("{} is trusted", escape_control_line(&root)))?,
-        Consent::No => return Ok(5),
-        Consent::Left(code) => return Ok(code),
+    if let Some(code) = decide(&there, &powers, &shown, args.yes)?.refusal(5) {
+        return Ok(code);
+    }
+    match there.json {
+        true => told(&root, &powers)?,
+        false => print_line(&format!("{} is trusted", escape_control_line(&root)))?,
     }
     Ok(0)
 }
@@ -210,19 +199,10 @@ pub(super) fn ask_about(
         }
         return Ok(Consent::Yes);
     }
-    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
-        return Err(Error::Unattended {
-            message: format!("{waits}, and nobody can be asked: {why}"),
-            hint: Some("look at it and agree with `aye trust` on a terminal".to_owned()),
-        });
-    }
+    let hint = "look at it and agree with `aye trust` on a terminal";
+    must_have_person(&format!("{waits}, and nobody can be asked"), hint, context)?;
     say(shown);
-    let question = yes_or_no(message, Some(Default::No))?;
-    Ok(match ask(&question, None, &Asking::default(), context)? {
-        Asked::Value(taken) if taken.value == YES => Consent::Yes,
-        Asked::Value(_) => Consent::No,
-        Asked::Nothing(code) => Consent::Left(code),
-    })
+    consent(message, Default::No, context)
 }
 
 fn told(root: &str, powers: &[Power]) -> Result<(), Error> {

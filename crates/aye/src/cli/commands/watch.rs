@@ -183,7 +183,7 @@ impl Watch<'_> {
     /// Who watches should know that someone is waited for.
     fn mention_questions(&mut self, context: &Context) {
         for (lane, seen) in self.runs.values().enumerate() {
-            let Phase::Asking { question, .. } = &seen.state.phase else { continue };
+            let Some(question) = seen.state.asking() else { continue };
             if !self.asked.insert(question.id.clone()) || context.json {
                 continue;
             }

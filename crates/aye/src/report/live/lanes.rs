@@ -286,10 +286,7 @@ impl OpenQuestion {
 
     /// What a run asked before someone took it up.
     fn of(state: &State) -> Option<Self> {
-        match &state.phase {
-            Phase::Asking { question, .. } => Some(Self::new(question)),
-            _ => None,
-        }
+        state.asking().map(Self::new)
     }
 }
 

@@ -12,7 +12,7 @@ use aye_process::Stream;
 use aye_process::lines::Lines;
 use aye_runtime::error::Error;
 use aye_runtime::people::Right;
-use aye_runtime::usecases::{LogItem, LogRequest, search_log};
+use aye_runtime::usecases::{LogItem, LogMatches, LogRequest, search_log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Sender, channel};
@@ -23,7 +23,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::{Params, Path};
-use super::reply::{Json, Lines as LogLines, LogBytes, Reply, stream};
+use super::reply::{Lines as LogLines, LogBytes, Reply, reply, stream};
 
 /// How many pieces wait for a client that is slower than the log.
 const WAITING: usize = 16;
@@ -220,10 +220,11 @@ pub(super) async fn search(
         return Err(Problem::new(Code::Invalid, "`text` is empty"));
     }
     let log = Log { run, step, execution, only: None };
-    let found = server
-        .blocking(move |server| Ok(search_log(log.find(server, &identity)?, &text, from)?))
-        .await?;
-    Ok(Json(FoundLines { lines: found.lines, next: found.next }))
+    reply(&server, move |server| {
+        let LogMatches { lines, next } = search_log(log.find(server, &identity)?, &text, from)?;
+        Ok(FoundLines { lines, next })
+    })
+    .await
 }
 
 /// A part of a log.

@@ -17,7 +17,7 @@ use crate::serve::problem::{Code, Problem};
 use crate::serve::server::Server;
 
 use super::extract::Params;
-use super::reply::{Json, Reply};
+use super::reply::{Reply, reply};
 
 const KINDS: [EntryKind; 5] = [
     EntryKind::Fixes,
@@ -84,15 +84,14 @@ pub(super) async fn list(
     Params(query): Params<MemoryQuery>,
 ) -> Reply<MemoryView> {
     identity.must(Right::Read)?;
-    let told = server
-        .blocking(move |server| {
-            let runtime = project(server, &identity, query.project.as_deref())?;
-            let (memory, now) = (runtime.current_memory(), runtime.now());
-            let kinds = KINDS.into_iter().filter(|kind| query.kind.is_none_or(|one| one == *kind));
-            Ok(kinds.map(|kind| (kind.word(), memory.entries(kind, now))).collect())
-        })
-        .await?;
-    Ok(Json(MemoryView(told)))
+    reply(&server, move |server| {
+        let runtime = project(server, &identity, query.project.as_deref())?;
+        let (memory, now) = (runtime.current_memory(), runtime.now());
+        let kinds = KINDS.into_iter().filter(|kind| query.kind.is_none_or(|one| one == *kind));
+        let told = kinds.map(|kind| (kind.word(), memory.entries(kind, now)));
+        Ok(MemoryView(told.collect()))
+    })
+    .await
 }
 
 /// `GET /api/v1/proposals`: what waits for a person to agree.
@@ -102,14 +101,12 @@ pub(super) async fn proposals(
     Params(query): Params<MemoryQuery>,
 ) -> Reply<ProposalsView> {
     identity.must(Right::Read)?;
-    let told = server
-        .blocking(move |server| {
-            let runtime = project(server, &identity, query.project.as_deref())?;
-            let waiting = runtime.current_memory().waiting_proposals().into_iter();
-            Ok(ProposalsView { proposals: waiting.map(ProposalView::from).collect() })
-        })
-        .await?;
-    Ok(Json(told))
+    reply(&server, move |server| {
+        let runtime = project(server, &identity, query.project.as_deref())?;
+        let waiting = runtime.current_memory().waiting_proposals().into_iter();
+        Ok(ProposalsView { proposals: waiting.map(ProposalView::from).collect() })
+    })
+    .await
 }
 
 pub(super) fn project(

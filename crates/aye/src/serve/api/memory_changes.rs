@@ -17,7 +17,7 @@ use crate::serve::server::Server;
 
 use super::extract::{Body, Path};
 use super::memory::project;
-use super::reply::{Done, Json, Reply};
+use super::reply::{Done, Reply, reply};
 
 /// Whose memory is changed.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -59,22 +59,20 @@ pub(super) async fn agree(
         let detail = "a person agrees in a browser or at a terminal";
         return Err(Problem::new(Code::Forbidden, detail).hint("`aye memory agree` asks"));
     }
-    let agreed = server
-        .blocking(move |server| {
-            let runtime = project(server, &identity, body.project.as_deref())?;
-            let memory = runtime.current_memory();
-            if let Some(proposal) = memory.find_proposal(&id) {
-                let agreed = memory.agree_to_proposal(&proposal.value, &str::to_owned);
-                agreed.map_err(Error::from)?;
-                return Ok(proposal_json(&proposal));
-            }
-            if !Fix::is_full_id(&id) {
-                return Err(Problem::new(Code::Invalid, "the full id of the fix is needed"));
-            }
-            let shown = memory.find_fix(&id).map_err(Error::from)?;
-            memory.agree_to_fix(&shown, &identity.name, runtime.now()).map_err(Error::from)?;
-            Ok(fix_json(&memory.find_fix(&id).map_err(Error::from)?))
-        })
-        .await?;
-    Ok(Json(agreed))
+    reply(&server, move |server| {
+        let runtime = project(server, &identity, body.project.as_deref())?;
+        let memory = runtime.current_memory();
+        if let Some(proposal) = memory.find_proposal(&id) {
+            let agreed = memory.agree_to_proposal(&proposal.value, &str::to_owned);
+            agreed.map_err(Error::from)?;
+            return Ok(proposal_json(&proposal));
+        }
+        if !Fix::is_full_id(&id) {
+            return Err(Problem::new(Code::Invalid, "the full id of the fix is needed"));
+        }
+        let shown = memory.find_fix(&id).map_err(Error::from)?;
+        memory.agree_to_fix(&shown, &identity.name, runtime.now()).map_err(Error::from)?;
+        Ok(fix_json(&memory.find_fix(&id).map_err(Error::from)?))
+    })
+    .await
 }

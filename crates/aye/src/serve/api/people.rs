@@ -12,7 +12,7 @@ use crate::serve::guard::must_be_local;
 use crate::serve::identity::Identity;
 use crate::serve::server::Server;
 
-use super::reply::{Json, Reply};
+use super::reply::{Reply, reply};
 use super::session::DeviceView;
 
 /// A person.
@@ -58,12 +58,10 @@ pub(super) async fn list(
     Extension(identity): Extension<Identity>,
 ) -> Reply<PeopleView> {
     must_be_local(&identity)?;
-    let view = server
-        .blocking(|server| {
-            let (people, devices) = (server.people()?, server.people_file().devices()?);
-            let people = people.all().map(|person| PersonView::of(person, &devices)).collect();
-            Ok(PeopleView { people })
-        })
-        .await?;
-    Ok(Json(view))
+    reply(&server, |server| {
+        let (people, devices) = (server.people()?, server.people_file().devices()?);
+        let people = people.all().map(|person| PersonView::of(person, &devices)).collect();
+        Ok(PeopleView { people })
+    })
+    .await
 }

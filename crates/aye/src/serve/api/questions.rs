@@ -23,7 +23,7 @@ use crate::serve::views::{AskedAs, QuestionView};
 use aye_core::digest::is_same;
 
 use super::extract::{Body, Key, Params, Path};
-use super::reply::{Json, Reply};
+use super::reply::{Reply, reply};
 
 /// How many are listed unless someone says.
 const PAGE: u32 = 50;
@@ -60,38 +60,36 @@ pub(super) async fn list(
 ) -> Reply<QuestionsPage> {
     identity.must(Right::Read)?;
     let secret = session_secret(&headers, &identity);
-    let told = server
-        .blocking(move |server| {
-            let Some(journal) = server.runtime.journal_if_any()? else {
-                return Ok(QuestionsPage::default());
-            };
-            let limit = query.limit.unwrap_or(PAGE).clamp(1, LONGEST);
-            let mut shown = Vec::new();
-            let mut after = query.after;
-            let mut more = true;
-            while more && shown.len() < limit as usize {
-                let page = journal.open_questions_after(after, limit)?;
-                more = page.len() == limit as usize;
-                for open in page {
-                    after = open.row.n;
-                    shown.extend(visible(&journal, open, &identity)?);
-                    if shown.len() == limit as usize {
-                        break;
-                    }
+    reply(&server, move |server| {
+        let Some(journal) = server.runtime.journal_if_any()? else {
+            return Ok(QuestionsPage::default());
+        };
+        let limit = query.limit.unwrap_or(PAGE).clamp(1, LONGEST);
+        let mut shown = Vec::new();
+        let mut after = query.after;
+        let mut more = true;
+        while more && shown.len() < limit as usize {
+            let page = journal.open_questions_after(after, limit)?;
+            more = page.len() == limit as usize;
+            for open in page {
+                after = open.row.n;
+                shown.extend(visible(&journal, open, &identity)?);
+                if shown.len() == limit as usize {
+                    break;
                 }
             }
-            for view in &mut shown {
-                view.nonce = secret.as_ref().and_then(|secret| nonce_of(secret, view));
-            }
-            let next = more.then_some(after);
-            let open = match identity.projects().is_empty() {
-                true => journal.count_open()?,
-                false => count_visible(&journal, &identity)?,
-            };
-            Ok(QuestionsPage { questions: shown, open, next })
-        })
-        .await?;
-    Ok(Json(told))
+        }
+        for view in &mut shown {
+            view.nonce = secret.as_ref().and_then(|secret| nonce_of(secret, view));
+        }
+        let next = more.then_some(after);
+        let open = match identity.projects().is_empty() {
+            true => journal.count_open()?,
+            false => count_visible(&journal, &identity)?,
+        };
+        Ok(QuestionsPage { questions: shown, open, next })
+    })
+    .await
 }
 
 /// How many open questions there are in the projects that they are limited to.
@@ -124,18 +122,16 @@ pub(super) async fn one(
 ) -> Reply<QuestionView> {
     identity.must(Right::Read)?;
     let secret = session_secret(&headers, &identity);
-    let view = server
-        .blocking(move |server| {
-            let journal = server.journal()?;
-            let row = server.question(&journal, &question, &identity)?;
-            let whole = journal.whole_question(row)?;
-            let mut view = visible(&journal, whole, &identity)?
-                .ok_or_else(|| Problem::not_found("question", &question))?;
-            view.nonce = secret.as_ref().and_then(|secret| nonce_of(secret, &view));
-            Ok(view)
-        })
-        .await?;
-    Ok(Json(view))
+    reply(&server, move |server| {
+        let journal = server.journal()?;
+        let row = server.question(&journal, &question, &identity)?;
+        let whole = journal.whole_question(row)?;
+        let mut view = visible(&journal, whole, &identity)?
+            .ok_or_else(|| Problem::not_found("question", &question))?;
+        view.nonce = secret.as_ref().and_then(|secret| nonce_of(secret, &view));
+        Ok(view)
+    })
+    .await
 }
 
 /// The origin's half of a browser's session.
@@ -281,9 +277,7 @@ pub(super) async fn answer(
             ClientKind::Page
         }
     };
-    let taken =
-        server.blocking(move |server| body.answer(server, &identity, &question, kind, key)).await?;
-    Ok(Json(taken))
+    reply(&server, move |server| body.answer(server, &identity, &question, kind, key)).await
 }
 
 /// A question whose deadline was held.
@@ -312,6 +306,5 @@ pub(super) async fn hold(
     Extension(identity): Extension<Identity>,
     Path(question): Path<String>,
 ) -> Reply<HeldQuestion> {
-    let held = server.blocking(move |server| hold_question(server, &identity, &question)).await?;
-    Ok(Json(held))
+    reply(&server, move |server| hold_question(server, &identity, &question)).await
 }

@@ -1,5 +1,7 @@
 //! Writing answers.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,9 +11,18 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::harmless::json_line;
 use crate::serve::problem::Problem;
+use crate::serve::server::Server;
 
 /// What a handler returns whose answer is JSON.
 pub(super) type Reply<T> = Result<Json<T>, Problem>;
+
+/// Does something that waits, away from the connections, and says as JSON what came of it.
+pub(super) async fn reply<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Server) -> Result<T, Problem> + Send + 'static,
+) -> Reply<T> {
+    server.blocking(work).await.map(Json)
+}
 
 /// A value as JSON.
 pub(super) struct Json<T>(pub(super) T);

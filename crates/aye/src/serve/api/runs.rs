@@ -21,7 +21,7 @@ use crate::serve::views::{JournalEvent, RunDetailView, RunView};
 
 use super::extract::{Body, Key, Params, Path, no_key};
 use super::questions::{must_know_nonce, session_secret};
-use super::reply::{Created, Json, Reply};
+use super::reply::{Created, Reply, reply};
 
 /// How many are listed unless someone says.
 const PAGE: u32 = 50;
@@ -62,8 +62,7 @@ pub(super) async fn list(
     Params(query): Params<RunsQuery>,
 ) -> Reply<RunsPage> {
     identity.must(Right::Read)?;
-    let page = server.blocking(move |server| runs(server, &identity, &query)).await?;
-    Ok(Json(page))
+    reply(&server, move |server| runs(server, &identity, &query)).await
 }
 
 fn runs(server: &Server, identity: &Identity, query: &RunsQuery) -> Result<RunsPage, Problem> {
@@ -116,15 +115,13 @@ pub(super) async fn one(
     Path(run): Path<String>,
 ) -> Reply<RunDetailView> {
     identity.must(Right::Read)?;
-    let view = server
-        .blocking(move |server| {
-            let journal = server.journal()?;
-            let row = server.run(&journal, &run, &identity)?;
-            let listed = journal.listed(row)?;
-            RunDetailView::read(&journal, &listed)
-        })
-        .await?;
-    Ok(Json(view))
+    reply(&server, move |server| {
+        let journal = server.journal()?;
+        let row = server.run(&journal, &run, &identity)?;
+        let listed = journal.listed(row)?;
+        RunDetailView::read(&journal, &listed)
+    })
+    .await
 }
 
 /// Which events are wanted.
@@ -154,19 +151,17 @@ pub(super) async fn events(
     Params(query): Params<EventsQuery>,
 ) -> Reply<EventsPage> {
     identity.must(Right::Read)?;
-    let told = server
-        .blocking(move |server| {
-            let journal = server.journal()?;
-            let row = server.run(&journal, &run, &identity)?;
-            let mut events = journal.events_within(&row.id)?;
-            events.retain(|(n, _)| *n > query.after);
-            events.truncate(query.limit.unwrap_or(LONGEST).clamp(1, LONGEST) as usize);
-            let n = events.last().map_or(query.after, |(n, _)| *n);
-            let events = events.into_iter().map(|(n, event)| JournalEvent::of(n, event)).collect();
-            Ok(EventsPage { events, n })
-        })
-        .await?;
-    Ok(Json(told))
+    reply(&server, move |server| {
+        let journal = server.journal()?;
+        let row = server.run(&journal, &run, &identity)?;
+        let mut events = journal.events_within(&row.id)?;
+        events.retain(|(n, _)| *n > query.after);
+        events.truncate(query.limit.unwrap_or(LONGEST).clamp(1, LONGEST) as usize);
+        let n = events.last().map_or(query.after, |(n, _)| *n);
+        let events = events.into_iter().map(|(n, event)| JournalEvent::of(n, event)).collect();
+        Ok(EventsPage { events, n })
+    })
+    .await
 }
 
 /// `GET /api/v1/events`: of every run.
@@ -176,25 +171,23 @@ pub(super) async fn all_events(
     Params(query): Params<EventsQuery>,
 ) -> Reply<EventsPage> {
     identity.must(Right::Read)?;
-    let told = server
-        .blocking(move |server| {
-            let Some(journal) = server.runtime.journal_if_any()? else {
-                return Ok(EventsPage::default());
-            };
-            let limit = query.limit.unwrap_or(LONGEST).clamp(1, LONGEST);
-            let events = journal.events_after(query.after, limit)?;
-            let n = events.last().map_or(query.after, |(n, _)| *n);
-            let mut shown = Vec::new();
-            for (n, event) in events {
-                let run = journal.run(&event.run)?;
-                if run.is_some_and(|run| identity.sees(std::path::Path::new(&run.workspace))) {
-                    shown.push(JournalEvent::of(n, event));
-                }
+    reply(&server, move |server| {
+        let Some(journal) = server.runtime.journal_if_any()? else {
+            return Ok(EventsPage::default());
+        };
+        let limit = query.limit.unwrap_or(LONGEST).clamp(1, LONGEST);
+        let events = journal.events_after(query.after, limit)?;
+        let n = events.last().map_or(query.after, |(n, _)| *n);
+        let mut shown = Vec::new();
+        for (n, event) in events {
+            let run = journal.run(&event.run)?;
+            if run.is_some_and(|run| identity.sees(std::path::Path::new(&run.workspace))) {
+                shown.push(JournalEvent::of(n, event));
             }
-            Ok(EventsPage { events: shown, n })
-        })
-        .await?;
-    Ok(Json(told))
+        }
+        Ok(EventsPage { events: shown, n })
+    })
+    .await
 }
 
 /// A skill that is to be started.
@@ -311,7 +304,7 @@ pub(super) async fn cancel(
     Path(run): Path<String>,
     Body(body): Body<CancelBody>,
 ) -> Reply<ChangedRun> {
-    Ok(Json(server.blocking(move |server| body.cancel(server, &identity, &run)).await?))
+    reply(&server, move |server| body.cancel(server, &identity, &run)).await
 }
 
 /// Continues a run that no process drives, in a process of its own.
@@ -334,7 +327,7 @@ pub(super) async fn resume(
     Extension(identity): Extension<Identity>,
     Path(run): Path<String>,
 ) -> Reply<ChangedRun> {
-    Ok(Json(server.blocking(move |server| resume_run(server, &identity, &run)).await?))
+    reply(&server, move |server| resume_run(server, &identity, &run)).await
 }
 
 /// What a step is given.
@@ -352,15 +345,14 @@ pub(super) async fn arguments(
     Path((run, step)): Path<(String, String)>,
 ) -> Reply<StepArguments> {
     identity.must(Right::Read)?;
-    let arguments = server
-        .blocking(move |server| {
-            let journal = server.journal()?;
-            let row = server.run(&journal, &run, &identity)?;
-            let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
-            Ok(journal.arguments(&row, &step, &runtime).unwrap_or_default())
-        })
-        .await?;
-    Ok(Json(StepArguments { arguments }))
+    reply(&server, move |server| {
+        let journal = server.journal()?;
+        let row = server.run(&journal, &run, &identity)?;
+        let runtime = server.runtime.served_at(FilePath::new(&row.workspace))?;
+        let arguments = journal.arguments(&row, &step, &runtime).unwrap_or_default();
+        Ok(StepArguments { arguments })
+    })
+    .await
 }
 
 /// How a failed step is tried again.
@@ -463,8 +455,5 @@ pub(super) async fn retry(
         None => (ClientKind::Program, RetryProof::Bearer),
         Some(secret) => (ClientKind::Page, RetryProof::Browser(secret)),
     };
-    let changed = server
-        .blocking(move |server| body.retry(server, &identity, &run, kind, (key, &proof)))
-        .await?;
-    Ok(Json(changed))
+    reply(&server, move |server| body.retry(server, &identity, &run, kind, (key, &proof))).await
 }

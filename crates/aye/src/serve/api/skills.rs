@@ -23,7 +23,7 @@ use crate::serve::server::Server;
 use crate::serve::views::{PlannedStepView, SkillView};
 
 use super::extract::{Body, Params, Path};
-use super::reply::{Json, Reply, Svg};
+use super::reply::{Reply, Svg, reply};
 
 /// Which project is meant.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,19 +46,17 @@ pub(super) async fn list(
     Params(query): Params<ProjectQuery>,
 ) -> Reply<SkillsPage> {
     identity.must(Right::Read)?;
-    let page = server
-        .blocking(move |server| {
-            let mut skills = Vec::new();
-            for (root, trusted) in server.projects(&identity)? {
-                if query.project.as_deref().is_none_or(|wanted| FilePath::new(wanted) == root) {
-                    let runtime = server.runtime.served_at(&root)?;
-                    skills.extend(skills_of(&runtime, trusted));
-                }
+    reply(&server, move |server| {
+        let mut skills = Vec::new();
+        for (root, trusted) in server.projects(&identity)? {
+            if query.project.as_deref().is_none_or(|wanted| FilePath::new(wanted) == root) {
+                let runtime = server.runtime.served_at(&root)?;
+                skills.extend(skills_of(&runtime, trusted));
             }
-            Ok(SkillsPage { skills })
-        })
-        .await?;
-    Ok(Json(page))
+        }
+        Ok(SkillsPage { skills })
+    })
+    .await
 }
 
 /// The skills of a project.
@@ -132,16 +130,14 @@ pub(super) async fn one(
     Params(query): Params<ProjectQuery>,
 ) -> Reply<SkillView> {
     identity.must(Right::Read)?;
-    let view = server
-        .blocking(move |server| {
-            let project = query.project.as_deref();
-            let (skill, runtime) = found(server, &identity, &skill, project)?;
-            let trusted = runtime.must_be_trusted().is_ok();
-            let (file, errors) = (skill.file.path.display().to_string(), skill.file.errors());
-            Ok(view(&flow_of(skill)?, &file, errors, trusted, &runtime))
-        })
-        .await?;
-    Ok(Json(view))
+    reply(&server, move |server| {
+        let project = query.project.as_deref();
+        let (skill, runtime) = found(server, &identity, &skill, project)?;
+        let trusted = runtime.must_be_trusted().is_ok();
+        let (file, errors) = (skill.file.path.display().to_string(), skill.file.errors());
+        Ok(view(&flow_of(skill)?, &file, errors, trusted, &runtime))
+    })
+    .await
 }
 
 /// `GET /api/v1/skills/{skill}/graph`: as SVG.
@@ -207,14 +203,13 @@ pub(super) async fn dry_run(
     Body(body): Body<DryRunBody>,
 ) -> Reply<PlanView> {
     server.must_act(&identity, Right::Start)?;
-    let plan = server
-        .blocking(move |server| {
-            let runtime = server.project_of(&skill, body.project.as_deref(), &identity)?;
-            let skill = runtime.check_skill(&skill).map_err(SkillError::into_error)?;
-            let given = body.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
-            let prepared = runtime.prepare(skill, given.collect())?;
-            Ok(runtime.plan(&Prepared { environment: body.environment, ..prepared })?)
-        })
-        .await?;
-    Ok(Json(PlanView(plan)))
+    reply(&server, move |server| {
+        let runtime = server.project_of(&skill, body.project.as_deref(), &identity)?;
+        let skill = runtime.check_skill(&skill).map_err(SkillError::into_error)?;
+        let given = body.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
+        let prepared = runtime.prepare(skill, given.collect())?;
+        let prepared = Prepared { environment: body.environment, ..prepared };
+        Ok(PlanView(runtime.plan(&prepared)?))
+    })
+    .await
 }

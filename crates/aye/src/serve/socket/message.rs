@@ -11,7 +11,7 @@ use crate::serve::api::{
 };
 use crate::serve::clients::Client;
 use crate::serve::identity::ClientKind;
-use crate::serve::problem::{Code, CommandError, Problem};
+use crate::serve::problem::{Code, Problem};
 use crate::serve::views::Snapshot;
 
 /// A message of a client. A field that is not known is refused: `digset` instead of `digest`
@@ -199,7 +199,7 @@ pub(in crate::serve) struct CommandResult {
     pub(in crate::serve) ok: bool,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) error: Option<CommandError>,
+    pub(in crate::serve) error: Option<Problem>,
     /// What came of it.
     #[serde(flatten)]
     pub(in crate::serve) reply: Option<CommandReply>,
@@ -257,7 +257,7 @@ impl CommandResult {
     pub(in crate::serve) fn of(id: Option<u64>, done: Result<CommandReply, Problem>) -> Self {
         match done {
             Ok(reply) => Self { reply: Some(reply), ..Self::done(id) },
-            Err(problem) => Self { ok: false, error: Some(problem.into()), ..Self::done(id) },
+            Err(problem) => Self { ok: false, error: Some(problem), ..Self::done(id) },
         }
     }
 

@@ -10,7 +10,7 @@ pub(super) fn moment(seconds: i64) -> Timestamp {
 }
 
 pub(super) fn offer(value: &str, label: &str, action: ChoiceAction) -> Offer {
-    Offer { value: value.into(), label: label.into(), description: None, action }
+    Offer::new(value, label, action)
 }
 
 fn question(kind: AskKind, message: &str) -> Question {

@@ -21,7 +21,7 @@ pub(super) struct Check {
     /// What the events make; `None` before the first.
     derived: Option<Derived>,
     /// Whether the events could be trusted so far.
-    sound: bool,
+    intact: bool,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Check {
             kind: String::new(),
             before: Before::Nothing,
             derived: None,
-            sound: true,
+            intact: true,
         }
     }
 
@@ -50,7 +50,7 @@ impl Check {
     pub(super) fn next(&mut self, stored: &Stored<'_>, report: &mut dyn FnMut(Finding)) {
         let link = &stored.link;
         if link.seq != self.last + 1 {
-            self.sound = false;
+            self.intact = false;
             self.before = Before::Unknown;
             report(Finding::Missing {
                 run: self.run.clone(),
@@ -71,7 +71,7 @@ impl Check {
         match journal::parse(link.run, link.seq, link.body) {
             Ok(event) if unchanged && agrees(&event, stored) => self.fold(stored, &event),
             Err(error) if unchanged => {
-                self.sound = false;
+                self.intact = false;
                 report(Finding::Unreadable {
                     run: self.run.clone(),
                     seq: link.seq,
@@ -84,18 +84,18 @@ impl Check {
     }
 
     fn changed(&mut self, report: &mut dyn FnMut(Finding)) {
-        self.sound = false;
+        self.intact = false;
         report(Finding::Changed { run: self.run.clone(), seq: self.last, kind: self.kind.clone() });
     }
 
     fn fold(&mut self, stored: &Stored<'_>, event: &Event) {
-        if !self.sound {
+        if !self.intact {
             return;
         }
         let next = Placed { n: stored.n, hash: stored.hash.unwrap_or_default(), event };
         match derive::fold(self.derived.take(), next) {
             Ok(derived) => self.derived = Some(derived),
-            Err(_) => self.sound = false,
+            Err(_) => self.intact = false,
         }
     }
 
@@ -126,10 +126,10 @@ impl Check {
             Before::Known(head) => head != row.head,
             Before::Nothing | Before::Unknown => false,
         };
-        if self.sound && self.last == row.last_seq && head_differs {
+        if self.intact && self.last == row.last_seq && head_differs {
             self.changed(report);
         }
-        if !self.sound {
+        if !self.intact {
             return Ok(());
         }
         let Some(derived) = self.derived.take() else {

@@ -9,10 +9,9 @@ use crate::cli::commands::{confirm, memory, output};
 use crate::cli::{Context, report_error};
 use crate::paint::{Glyph, Tone, escape_control_line};
 use crate::prompt::view::Item;
-use crate::prompt::{AskOutcome, Escape, InboxAction, InboxView, LocalQuestion, ask_alone};
+use crate::prompt::{Escape, InboxAction, InboxView};
 use aye_runtime::error::Error;
 use aye_runtime::memory::WaitingProposal;
-use aye_runtime::prompter::AskedQuestion;
 use aye_runtime::usecases::RunRow;
 
 use super::{Waiting, catch_signals, open, proposal_words, proposals, since};
@@ -170,16 +169,10 @@ fn offer_to_go_on(row: &RunRow, context: &Context) -> Result<(), Error> {
     let skill = escape_control_line(&row.skill);
     let message =
         format!("No process drives run `{}` of {skill}. Resume it in the background?", row.id);
-    let question = confirm::yes_or_no(&message, Some(confirm::Default::Yes))?;
-    let asked = AskedQuestion::alone(&question, None);
-    let config = context.config(Escape::Dismisses, true);
-    let said = ask_alone(&asked, config, &context.clock, &mut LocalQuestion::default())?;
     let run = &row.id;
-    match said {
-        AskOutcome::Answered(given) if given.value == confirm::YES => {
-            context.resume_detached(row, IndexMap::new(), &mut |w| warn(&w, context))?;
-            output::print_line(&format!("resumed; follow with: aye watch {run}"))
-        }
-        _ => output::print_line(&format!("resume it with: aye resume {run}")),
+    if confirm::says_yes(&message, Some(confirm::Default::Yes), true, context)? == Some(true) {
+        context.resume_detached(row, IndexMap::new(), &mut |w| warn(&w, context))?;
+        return output::print_line(&format!("resumed; follow with: aye watch {run}"));
     }
+    output::print_line(&format!("resume it with: aye resume {run}"))
 }

@@ -1,19 +1,15 @@
 //! `aye mcp install`: tells a client of the server, in the project's own files.
 
-use std::path::Path;
-
 use aye_core::text::diff;
 use clap::{Args, ValueEnum};
 use serde::Serialize as _;
 use serde_json::{Map, Value, json};
 
-use crate::cli::commands::confirm::{Default as OnEnter, YES, yes_or_no};
+use crate::cli::commands::confirm::{Default as OnEnter, consent, must_have_person};
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::cli::commands::trust::also_trust;
-use crate::cli::{Context, say};
+use crate::cli::{Context, say, warn_line};
 use crate::paint::{Tone, escape_control};
-use crate::prompt::Escape;
 use aye_runtime::error::Error;
 use aye_runtime::replace::{refuse_links, replace};
 use aye_runtime::skills::relative_to;
@@ -94,16 +90,13 @@ pub(super) fn run(args: &InstallArgs, context: &Context) -> Result<u8, Error> {
     }
     say(&text);
     if !args.yes {
-        match agreed(&shown, context)? {
-            Consent::Yes => {}
-            Consent::No(code) => return Ok(code),
+        must_have_person("nobody can be asked here", "`--yes` writes without asking", context)?;
+        let question = format!("Write `{}`?", shown.display());
+        if let Some(code) = consent(&question, OnEnter::Yes, context)?.refusal(1) {
+            return Ok(code);
         }
     }
-    replace(&path, &new, 0o666).map_err(|source| Error::File {
-        doing: "write",
-        path: path.clone(),
-        source,
-    })?;
+    replace(&path, &new, 0o666).map_err(Error::file("write", &path))?;
     if !context.json {
         print_line(&format!("wrote {}", shown.display()))?;
     }
@@ -123,36 +116,11 @@ fn trusted(report: &Value, yes: bool, context: &Context) -> Result<u8, Error> {
         report["trusted"] = trusted.into();
         print_json(&report)?;
     } else if !trusted {
-        let mark = context.paint_err.text(Tone::Warn, "warning:");
-        say(&format!(
-            "{mark} this project is not trusted: assistants can list its skills and start none\n\
-             hint: `aye trust` shows what that means and asks\n"
-        ));
+        let text = "this project is not trusted: assistants can list its skills and start none\n\
+                    hint: `aye trust` shows what that means and asks";
+        warn_line(text, context);
     }
     Ok(0)
-}
-
-/// What was said to the change.
-enum Consent {
-    Yes,
-    /// Nothing is written: the exit code.
-    No(u8),
-}
-
-fn agreed(shown: &Path, context: &Context) -> Result<Consent, Error> {
-    if let Some(why) = context.config(Escape::Dismisses, true).obstacle {
-        return Err(Error::Unattended {
-            message: format!("nobody can be asked here: {why}"),
-            hint: Some("`--yes` writes without asking".to_owned()),
-        });
-    }
-    let asking = Asking::default();
-    let question = yes_or_no(&format!("Write `{}`?", shown.display()), Some(OnEnter::Yes))?;
-    Ok(match ask(&question, None, &asking, context)? {
-        Asked::Value(taken) if taken.value == YES => Consent::Yes,
-        Asked::Value(_) => Consent::No(1),
-        Asked::Nothing(code) => Consent::No(code),
-    })
 }
 
 /// How the client starts the server: by name where that finds this program.

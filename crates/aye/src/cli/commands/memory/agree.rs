@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use crate::cli::Context;
-use crate::cli::commands::confirm::{Default, YES, yes_or_no};
+use crate::cli::commands::confirm::{Default, consent, must_have_person};
 use crate::cli::commands::output::{print, print_json, print_line};
-use crate::cli::commands::scripted::{Asked, Asking, ask};
 use crate::paint::{Paint, Tone, escape_control, escape_control_line, plural, shell_word};
-use crate::prompt::Escape;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Fix, Memory, OriginKind, Placed, Proposal, Standing, fix_json, proposal_json,
@@ -85,7 +83,7 @@ fn proposed(
     } else {
         person_there(&proposal.id, context)?;
         crate::cli::say(&shown);
-        if let Some(code) = answered_no("Accept it?", context)? {
+        if let Some(code) = consent("Accept it?", Default::No, context)?.refusal(5) {
             return Ok(code);
         }
     }
@@ -114,36 +112,20 @@ fn refused(
 ) -> Result<Option<u8>, Error> {
     person_there(id, context)?;
     crate::cli::say(&describe(fix, obstacles, context.paint_err));
-    answered_no(
-        match fix.value.change.is_empty() {
-            true => "Show this when the error happens again?",
-            false => "Do this automatically when the error happens again?",
-        },
-        context,
-    )
+    let question = match fix.value.change.is_empty() {
+        true => "Show this when the error happens again?",
+        false => "Do this automatically when the error happens again?",
+    };
+    Ok(consent(question, Default::No, context)?.refusal(5))
 }
 
 /// An error where nobody can be asked.
 fn person_there(id: &str, context: &Context) -> Result<(), Error> {
-    match context.config(Escape::Dismisses, true).obstacle {
-        None => Ok(()),
-        Some(why) => Err(Error::Unattended {
-            message: format!("nobody has agreed to `{id}` yet, and nobody can be asked: {why}"),
-            hint: Some(format!(
-                "run `aye memory agree {id}` on a terminal; a script gives the full id and `--yes`"
-            )),
-        }),
-    }
-}
-
-/// Asks; the exit code unless the answer is yes.
-fn answered_no(ask_for: &str, context: &Context) -> Result<Option<u8>, Error> {
-    let question = yes_or_no(ask_for, Some(Default::No))?;
-    Ok(match ask(&question, None, &Asking::default(), context)? {
-        Asked::Value(taken) if taken.value == YES => None,
-        Asked::Value(_) => Some(5),
-        Asked::Nothing(code) => Some(code),
-    })
+    let message = format!("nobody has agreed to `{id}` yet, and nobody can be asked");
+    let hint = format!(
+        "run `aye memory agree {id}` on a terminal; a script gives the full id and `--yes`"
+    );
+    must_have_person(&message, &hint, context)
 }
 
 /// Everything that decides what is done, each value on a line of its own.

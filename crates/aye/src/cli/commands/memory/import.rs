@@ -29,11 +29,7 @@ pub(super) fn run(files: &[PathBuf], memory: &Memory, context: &Context) -> Resu
             }
             std::fs::read_to_string(path)
         };
-        let text = read(file).map_err(|source| Error::File {
-            doing: "read",
-            path: file.clone(),
-            source,
-        })?;
+        let text = read(file).map_err(Error::file("read", file))?;
         match memory.import(&text, how) {
             Ok(lines) => {
                 if !context.json {

@@ -3,10 +3,11 @@
 use aye_core::skill::AskKind;
 use serde_json::{Map, Value, json};
 
-use crate::cli::Context;
+use crate::cli::commands::given;
 use crate::cli::commands::output::{print_json, print_line};
 use crate::cli::commands::scripted::{Asked, Asking, Taken, ask, question};
-use crate::paint::{Tone, escape_control_line};
+use crate::cli::{Context, warn_line};
+use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::memory::{
     Act, Change, ErrorText, Keep, Memory, NewFix, NewIssue, Origin, OriginKind,
@@ -76,9 +77,8 @@ pub(super) fn run(args: &LearnArgs, memory: &Memory, context: &Context) -> Resul
     };
     print_line(&format!("learned {id}{instead}; `aye memory show {id}` shows it"))?;
     for why in obstacles {
-        let warning = context.paint_err.text(Tone::Warn, "warning:");
         let why = escape_control_line(&why);
-        crate::cli::say(&format!("{warning} {id} is not used as it is: {why}\n"));
+        warn_line(&format!("{id} is not used as it is: {why}"), context);
     }
     Ok(0)
 }
@@ -165,8 +165,7 @@ fn fix(
 /// Values by name.
 fn pairs(option: &str, given: &[String]) -> Result<Map<String, Value>, Error> {
     let pair = |text: &String| {
-        let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-        let (name, value) = pair.ok_or_else(|| {
+        let (name, value) = given::split(text).ok_or_else(|| {
             Error::usage(format!("`{option} {text}` has no value"), "write it as NAME=VALUE")
         })?;
         Ok((name.to_owned(), Value::from(value)))

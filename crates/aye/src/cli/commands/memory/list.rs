@@ -13,20 +13,22 @@ use aye_runtime::memory::{
     Standing, UsagePattern,
 };
 
-use super::Kind;
-
 /// How much of a text fits a line.
 const SHORT: usize = 70;
 
-pub(super) fn run(what: Option<Kind>, memory: &Memory, context: &Context) -> Result<u8, Error> {
-    let all = [Kind::Fixes, Kind::Issues, Kind::Preferences, Kind::Usage, Kind::Proposals];
+pub(super) fn run(
+    what: Option<EntryKind>,
+    memory: &Memory,
+    context: &Context,
+) -> Result<u8, Error> {
+    use EntryKind::{Fixes, Issues, Preferences, Proposals, Usage};
+    let all = [Fixes, Issues, Preferences, Usage, Proposals];
     let kinds = what.map_or_else(|| all.to_vec(), |kind| vec![kind]);
     let now = context.now();
     if context.json {
-        let lists = kinds.iter().map(|kind| {
-            let kind = EntryKind::from(*kind);
-            (kind.word().to_owned(), Value::Array(memory.entries(kind, now)))
-        });
+        let lists = kinds
+            .iter()
+            .map(|kind| (kind.word().to_owned(), Value::Array(memory.entries(*kind, now))));
         let mut shown: Map<String, Value> = lists.collect();
         shown.insert("problems".to_owned(), json!(memory.problems()));
         print_json(&shown)?;
@@ -65,9 +67,9 @@ fn work_memory(memory: &Memory, paint: Paint) -> String {
     }
 }
 
-fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String {
+fn section(kind: EntryKind, memory: &Memory, now: Timestamp, paint: Paint) -> String {
     let (title, lines): (&str, Vec<String>) = match kind {
-        Kind::Fixes => {
+        EntryKind::Fixes => {
             let all = memory.fixes();
             let line = |fix: &Placed<Fix>| {
                 let mut line = fix_line(&fix.value, memory, paint);
@@ -80,12 +82,12 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
             };
             ("fixes (learned)", all.iter().map(line).collect())
         }
-        Kind::Issues => {
+        EntryKind::Issues => {
             let all = memory.issues();
             let lines = all.iter().map(|issue| issue_line(&issue.value, paint));
             ("known issues (written by people)", lines.collect())
         }
-        Kind::Preferences => {
+        EntryKind::Preferences => {
             let all = memory.preferences();
             let mut lines: Vec<String> = Vec::new();
             for one in &all {
@@ -99,12 +101,12 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
             lines.extend(memory.original_entries().iter().map(|one| original_line(one, paint)));
             ("preferences (what people said)", lines)
         }
-        Kind::Usage => {
+        EntryKind::Usage => {
             let all = memory.usage();
             let lines = all.iter().map(|one| usage_line(&one.value, now, paint));
             ("patterns of use (learned)", lines.collect())
         }
-        Kind::Proposals => {
+        EntryKind::Proposals => {
             let all = memory.proposals_of_skills();
             let line = |one: &Placed<Proposal>| {
                 let words = escape_control_line(&one.value.what.summary());
@@ -112,7 +114,7 @@ fn section(kind: Kind, memory: &Memory, now: Timestamp, paint: Paint) -> String 
             };
             ("proposals (written by skills)", all.iter().map(line).collect())
         }
-        Kind::Failures => {
+        EntryKind::Failures => {
             let all = memory.failures();
             let lines = all.iter().map(|one| failure_line(&one.value, paint));
             ("the last failures (what programs said)", lines.collect())

@@ -13,7 +13,7 @@ use crate::prompt::{Escape, ScreenReport, ScriptPrompter, SharedScreen, Terminal
 use crate::report::{Place, Report, Verbosity};
 use aye_runtime::error::Error;
 use aye_runtime::prompter::Prompter as _;
-use aye_runtime::report::Unbuffered;
+use aye_runtime::report::{Unbuffered, Wants};
 use aye_runtime::usecases::{AskedInRun, ScriptOutcome, ScriptQuestion, Surface};
 
 use super::{Asked, Asking, CANCELLED, How, Recorded, TIMED_OUT, Taken};
@@ -89,7 +89,7 @@ impl Report for InboxReport<'_> {
 
     fn output(&mut self, _: usize, _: Stream, _: &[u8]) {}
 
-    fn wants_output(&self) -> bool {
-        false
+    fn wants(&self) -> Wants {
+        Wants { output: false, ..Wants::default() }
     }
 }

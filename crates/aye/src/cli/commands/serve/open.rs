@@ -57,7 +57,7 @@ fn page(address: &str) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |source| Error::File { doing: "write", path: path.to_owned(), source };
+    let failed = Error::file("write", path);
     // The page before it has done its work.
     let _ = std::fs::remove_file(path);
     let mut file =

@@ -1,8 +1,9 @@
 //! `aye tools trust` and `forget`, and the question before a first start.
 
 use crate::cli::Context;
+use crate::cli::commands::confirm::Consent;
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::trust::{self, Consent};
+use crate::cli::commands::trust;
 use crate::paint::escape_control_line;
 use aye_runtime::error::Error;
 use aye_runtime::tools::Launch;
@@ -34,11 +35,11 @@ pub(super) fn run(server: Option<&str>, yes: bool, context: &Context) -> Result<
                 ))?;
             }
         } else {
-            match agree(&launch, yes, context)? {
-                Consent::Yes if context.json => {}
-                Consent::Yes => print_line(&format!("{name} is trusted in this workspace"))?,
-                Consent::No => return Ok(5),
-                Consent::Left(code) => return Ok(code),
+            if let Some(code) = agree(&launch, yes, context)?.refusal(5) {
+                return Ok(code);
+            }
+            if !context.json {
+                print_line(&format!("{name} is trusted in this workspace"))?;
             }
         }
         report.push(serde_json::json!({

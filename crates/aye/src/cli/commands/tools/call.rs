@@ -9,14 +9,14 @@ use aye_process::lines::Lines;
 use aye_process::{Signals, Stream};
 use serde_json::{Map, Value, json};
 
+use crate::cli::commands::given;
 use crate::cli::commands::output::{print_json, print_line};
-use crate::cli::commands::trust::Consent;
 use crate::cli::{Context, say};
 use crate::paint::{escape_control_line, escape_control_lines};
 use crate::prompt::{Escape, ScreenReport, SharedScreen, TerminalPrompter};
 use crate::report::{Place, Report, Sanitizer, Verbosity};
 use aye_runtime::error::Error;
-use aye_runtime::report::Unbuffered;
+use aye_runtime::report::{Unbuffered, Wants};
 use aye_runtime::tools::{Known, Tools};
 use aye_runtime::usecases::{CallOutcome, CallRequest, Surface};
 
@@ -82,10 +82,8 @@ fn agree_first(name: &str, tools: &Tools, context: &Context) -> Result<Option<u8
         if is_agreed(&launch, context)? {
             continue;
         }
-        match agree(&launch, false, context)? {
-            Consent::Yes => {}
-            Consent::No => return Ok(Some(5)),
-            Consent::Left(code) => return Ok(Some(code)),
+        if let Some(code) = agree(&launch, false, context)?.refusal(5) {
+            return Ok(Some(code));
         }
     }
     Ok(None)
@@ -108,10 +106,9 @@ fn arguments(args: &CallArgs) -> Result<Map<String, Value>, Error> {
         }
     };
     for pair in &args.arg {
-        let (name, value) =
-            pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Error::usage(format!("`{pair}` is not an argument"), "write `-a name=value`")
-            })?;
+        let (name, value) = given::split(pair).ok_or_else(|| {
+            Error::usage(format!("`{pair}` is not an argument"), "write `-a name=value`")
+        })?;
         all.insert(name.to_owned(), Value::String(value.to_owned()));
     }
     Ok(all)
@@ -138,12 +135,9 @@ impl Report for CallReport<'_> {
         lines.push(bytes, &mut |line: &str| say(&format!("{}\n", tidy.line(line, color))));
     }
 
-    fn shows_color(&self) -> bool {
-        self.context.paint_err.color
-    }
-
-    fn is_verbose(&self) -> bool {
-        self.context.verbosity == Verbosity::Verbose
+    fn wants(&self) -> Wants {
+        let details = self.context.verbosity == Verbosity::Verbose;
+        Wants { color: self.context.paint_err.color, details, ..Wants::default() }
     }
 
     fn step_ends(&mut self, _: usize) {

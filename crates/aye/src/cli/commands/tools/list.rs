@@ -5,8 +5,8 @@ use aye_core::error_code::ErrorCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Context;
+use crate::cli::commands::confirm::Consent;
 use crate::cli::commands::output::{print, print_json};
-use crate::cli::commands::trust::Consent;
 use crate::paint::{Paint, Tone, escape_control_line, plural};
 use crate::report::Verbosity;
 use aye_runtime::error::Error;
