@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Parses one of these words; `--help` says what each of them means.
+/// Parses one of these words; manual pages and completions say what each of them means.
 pub(super) fn one_of<T, const N: usize>(
     all: [(&'static str, T, &'static str); N],
 ) -> impl TypedValueParser<Value = T>
