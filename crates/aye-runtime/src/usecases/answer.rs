@@ -149,7 +149,7 @@ impl Runtime {
     /// unless it was stopped at a terminal.
     pub fn answer(
         &self,
-        request: AnswerRequest,
+        request: &AnswerRequest,
         by: &Answerer,
         warn: &mut dyn FnMut(Warning),
     ) -> Result<TakenAnswer, AnswerError> {
@@ -162,7 +162,7 @@ impl Runtime {
     /// same, and the caller says what becomes of the run.
     pub fn give_answer(
         &self,
-        request: AnswerRequest,
+        request: &AnswerRequest,
         by: &Answerer,
     ) -> Result<TakenAnswer, AnswerError> {
         let journal = self.journal()?;
@@ -170,13 +170,13 @@ impl Runtime {
         let key = request.key.as_ref().map(|key| key_digest(&by.name, key));
         let earlier = || sent_before(&journal, &question, key.as_ref()?);
         if let Some(earlier) = earlier() {
-            return repeated(&journal, &question, &request, &earlier);
+            return repeated(&journal, &question, request, &earlier);
         }
-        match self.give_new(&journal, &question, request.clone(), by, key.clone()) {
+        match self.give_new(&journal, &question, request, by, key.clone()) {
             // The first may have been on its way when we looked.
             Err(error @ (AnswerError::Decided(_) | AnswerError::Refused { .. })) => {
                 match earlier() {
-                    Some(earlier) => repeated(&journal, &question, &request, &earlier),
+                    Some(earlier) => repeated(&journal, &question, request, &earlier),
                     None => Err(error),
                 }
             }
@@ -188,7 +188,7 @@ impl Runtime {
         &self,
         journal: &JournalReader,
         question: &QuestionRow,
-        request: AnswerRequest,
+        request: &AnswerRequest,
         by: &Answerer,
         key: Option<String>,
     ) -> Result<TakenAnswer, AnswerError> {
@@ -206,15 +206,15 @@ impl Runtime {
         }
         let row = journal.find_run(question.run.as_str())?;
         let answer = Answer {
-            reason: request.reason,
-            typed: request.typed,
+            reason: request.reason.clone(),
+            typed: request.typed.clone(),
             digest: Some(now),
             remember: request.remember.filter(|_| request.edits.is_none()),
-            edits: request.edits,
+            edits: request.edits.clone(),
             vouched: by.vouched,
             proof: by.proof,
             key,
-            ..Answer::new(request.choice, by.name.clone(), by.channel)
+            ..Answer::new(request.choice.clone(), by.name.clone(), by.channel)
         };
         let allowed = |scope| {
             let value = answer.value.as_str().unwrap_or_default();
@@ -224,7 +224,8 @@ impl Runtime {
                 })
         };
         let remembered = request.remember.map(allowed);
-        let sent = Request::Answer { question: question.id.clone(), answer, code: request.code };
+        let code = request.code.clone();
+        let sent = Request::Answer { question: question.id.clone(), answer, code };
         let undriven = match self.submit(&row, &sent)? {
             Sent::Accepted => None,
             Sent::AcceptedUndriven => {

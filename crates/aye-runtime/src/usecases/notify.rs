@@ -173,7 +173,7 @@ impl Runtime {
         let name = if kept.person.is_empty() { self.person() } else { kept.person.clone() };
         let proof = Some(Proof::Relayed);
         let by = Answerer { name, proof, channel: through, vouched: false };
-        let taken = self.answer(request, &by, &mut |_| {})?;
+        let taken = self.answer(&request, &by, &mut |_| {})?;
         // The question is decided, or has this answer under its key: should this fail, the
         // right is worth nothing any more all the same.
         let _ = store.use_token(&digest, self.now());

@@ -144,7 +144,7 @@ impl Runtime {
                     key,
                     ..AnswerRequest::new(&question.id, choice)
                 };
-                self.answer(request, by, &mut |_| {})?;
+                self.answer(&request, by, &mut |_| {})?;
                 Ok(question.run)
             }
             RetryTarget::Ended { run, step } => {

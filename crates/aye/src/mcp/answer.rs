@@ -68,7 +68,7 @@ pub(super) fn answer(
     // What is said while the run is taken up: its driver is silent.
     let mut notes = Vec::new();
     let mut warn = |warning: Warning| notes.push(warning.message(&runtime.directory));
-    match runtime.answer(request, &by, &mut warn) {
+    match runtime.answer(&request, &by, &mut warn) {
         Ok(taken) => {
             notes.extend(match taken.after {
                 Some(AfterAnswer::Continues { rested: false }) => {

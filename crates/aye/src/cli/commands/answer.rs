@@ -238,7 +238,7 @@ pub(super) fn answer(
             channel: Channel::Command,
             vouched: false,
         };
-        match context.give_answer(request, &by) {
+        match context.give_answer(&request, &by) {
             Ok(taken) => {
                 if remembers {
                     tell_remembered(&journal, &question, context)?;

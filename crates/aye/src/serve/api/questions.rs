@@ -238,7 +238,7 @@ impl AnswerBody {
             key,
             ..AnswerRequest::new(&row.id, self.choice)
         };
-        let taken = server.runtime.answer(request, &identity.answerer(kind), &mut |_| {})?;
+        let taken = server.runtime.answer(&request, &identity.answerer(kind), &mut |_| {})?;
         if !taken.repeated {
             Metrics::count(&server.metrics.answers);
         }
