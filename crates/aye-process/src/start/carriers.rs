@@ -8,7 +8,7 @@ use super::spec::Spec;
 use crate::system::core_dumps;
 
 /// Variables that may carry a secret input or a one-time code to Aye. No child
-/// inherits them; a [`Spec`](crate::Spec) can still set one.
+/// inherits them; a [`Spec`] can still set one.
 pub const CARRIERS: [&str; 3] = ["AYE_INPUT", "AYE_INPUTS", "AYE_CODE"];
 
 impl Spec {
