@@ -66,6 +66,7 @@ pub fn main() -> u8 {
             return error.exit_code();
         }
     };
+    commands::begin(&cli.command);
     // Who started a background process is told in words for programs.
     let in_background = matches!(cli.command, Command::Background);
     let context = Context::new(&cli.global, cli.command.is_of_anywhere());

@@ -55,15 +55,31 @@ use aye_runtime::error::Error;
 use super::args::Command;
 use super::context::Context;
 
-/// Carries a command out and returns the exit code.
-pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
+/// Comes before everything that a command does: whatever the guard touched before, the engine
+/// would touch again.
+pub(super) fn begin(command: &Command) {
     if matches!(command, Command::Background) {
         aye_runtime::usecases::background::leave_session();
     }
-    if steps_may_run(&command, context) {
-        // Without a guard the steps still run; only a kill -9 of Aye itself
-        // could leave some of their processes behind until the next start.
-        let _ = aye_process::guard::start();
+    if steps_may_run(command) {
+        start_guard();
+    }
+}
+
+fn start_guard() {
+    // Without a guard the steps still run; only a kill -9 of Aye itself
+    // could leave some of their processes behind until the next start.
+    let _ = aye_process::guard::start();
+}
+
+/// Carries a command out and returns the exit code.
+pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
+    // An advisor is a program, and the run may continue here; one that nobody sat at
+    // continues in a process of its own, which a guard of this one would end.
+    if let Command::Answer(args) = &command
+        && !answer::takes_up(args, context)
+    {
+        start_guard();
     }
     match command {
         Command::Run(args) => run::run(args, context),
@@ -104,8 +120,9 @@ pub(super) fn run(command: Command, context: &Context) -> Result<u8, Error> {
     }
 }
 
-/// Whether the command may start processes of a skill, or an advisor.
-fn steps_may_run(command: &Command, context: &Context) -> bool {
+/// Whether the command may start processes of a skill. An answer says so when it has found its
+/// run.
+fn steps_may_run(command: &Command) -> bool {
     match command {
         // A run in the background has a guard of its own.
         Command::Run(args) => !args.dry_run && !args.detach,
@@ -114,10 +131,8 @@ fn steps_may_run(command: &Command, context: &Context) -> bool {
         Command::Cancel(_) | Command::Retry(_) | Command::Background => true,
         // Servers are programs, and so are commands.
         Command::Tools(_) | Command::Doctor(_) | Command::Notify(_) => true,
-        // An advisor is one, and the run may continue here; one that nobody sat at
-        // continues in a process of its own, which a guard of this one would end.
-        Command::Answer(args) => !answer::takes_up(args, context),
-        Command::Trust(_)
+        Command::Answer(_)
+        | Command::Trust(_)
         | Command::Inbox(_)
         | Command::Watch(_)
         | Command::Confirm(_)
