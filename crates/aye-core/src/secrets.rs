@@ -108,7 +108,8 @@ impl Text {
 pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
-    /// Inputs that hold a secret and are no texts, as they are.
+    /// Inputs that hold a secret and are no texts, or that only the name of a variable hides, as
+    /// they are.
     data: IndexMap<String, Value>,
     /// Inputs that a secret is only a part of: all of them is hidden.
     mixed: IndexSet<String>,
@@ -292,9 +293,13 @@ impl Secrets {
     }
 
     /// Keeps an input that holds a secret: all of a text is hidden, and of other data what is
-    /// secret in it.
+    /// secret in it. What only the name of a variable hides is no secret under another name: a
+    /// question shows it.
     pub fn keep_input(&mut self, name: &str, value: Value) {
+        let others = self.without_named();
+        let is_plain = others.is_some_and(|others| others.mask_value(&value) == value);
         match value {
+            value if is_plain => drop(self.data.insert(name.to_owned(), value)),
             Value::String(text) => {
                 if self.mask(&text) != HIDDEN {
                     self.mixed.insert(name.to_owned());

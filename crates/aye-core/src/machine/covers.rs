@@ -502,7 +502,8 @@ pub(super) fn hide_input(facts: &mut [Fact], secret: &Fact) {
 /// skill does.
 fn hides_more(facts: &mut [Fact], secret: &Fact) -> Option<String> {
     let fact = input_of(facts, secret)?;
-    let known = fact.value.replace(HIDDEN, "").trim().is_empty();
+    // Nothing at all is not the secret that it may be in the next run.
+    let known = fact.value.contains(HIDDEN) && fact.value.replace(HIDDEN, "").trim().is_empty();
     let name = fact.name.as_deref().unwrap_or_default();
     let why = "the skill calls it a secret, so the answer is not remembered";
     (!known).then(|| format!("the value of the input `{name}`: {why}"))

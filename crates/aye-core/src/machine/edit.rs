@@ -112,7 +112,7 @@ impl Machine {
     }
 
     /// Whether this process does not know what the run must not show.
-    fn lost_secrets(&self) -> bool {
+    pub(super) fn lost_secrets(&self) -> bool {
         let mut inputs = self.state.started.inputs.iter();
         let mut answers = self.state.outputs.iter();
         inputs.any(|(name, value)| is_secret(value) && !self.secrets.knows_input(name))

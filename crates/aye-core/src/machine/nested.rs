@@ -134,6 +134,22 @@ impl Machine {
         known: Option<Arc<Flow>>,
         world: &World,
     ) -> Result<ChildRun, TextError> {
+        self.child_with(child, known, world, true)
+    }
+
+    /// The same for a host that does not drive it: a secret that is not known to it stands there
+    /// as one.
+    pub fn child_as_written(&self, child: &Child, world: &World) -> Result<ChildRun, TextError> {
+        self.child_with(child, None, world, false)
+    }
+
+    fn child_with(
+        &self,
+        child: &Child,
+        known: Option<Arc<Flow>>,
+        world: &World,
+        drives: bool,
+    ) -> Result<ChildRun, TextError> {
         let flow = |steps: &[Step]| known.unwrap_or_else(|| Arc::new(self.flow.of_item(steps)));
         let lost = || TextError::new(format!("step `{}` does not run", child.parent.step));
         let (_, node) = self.node(&child.parent.step).ok_or_else(lost)?;
@@ -155,7 +171,10 @@ impl Machine {
             (ChildBody::Item { value }, Action::ForEach(each)) => {
                 let item = child.parent.item.as_ref().ok_or_else(lost)?;
                 let value = match is_secret(value) {
-                    true => self.secret_item(each, item, &scope)?,
+                    true => match self.secret_item(each, item, &scope) {
+                        Err(_) if !drives => secret_marker(),
+                        known => known?,
+                    },
                     false => value.clone(),
                 };
                 let mut locals = IndexMap::clone(&scope.locals);
@@ -192,10 +211,14 @@ impl Machine {
             ) => {
                 let skill = match skill.clone().plain() {
                     Some(skill) => skill,
+                    None if !drives => template.to_string(),
                     None => text::text(template, &scope)?,
                 };
                 let inputs = match inputs.values().any(is_secret) {
-                    true => self.given_to(step, &scope)?.into_iter().collect(),
+                    true => match self.given_to(step, &scope) {
+                        Err(_) if !drives => inputs.clone(),
+                        known => known?.into_iter().collect(),
+                    },
                     false => inputs.clone(),
                 };
                 Ok(ChildRun::Skill { skill, written: *written, inputs })
@@ -210,10 +233,12 @@ impl Machine {
         let index = usize::try_from(item.index).unwrap_or(usize::MAX);
         let now = self.items(each, scope)?;
         let same = now.get(index).filter(|now| self.secrets.mask_value(now) == item.value);
+        let step = self.state.current.as_deref().unwrap_or("STEP");
         let lost = || TextError {
-            hint: Some(
-                "the list is another one now: `aye retry` goes through it from the start".into(),
-            ),
+            hint: Some(format!(
+                "the list is another one now: `aye run SKILL --from {step}` goes through it from \
+                 the start"
+            )),
             ..TextError::new(format!(
                 "a secret is a part of item {}, and it is not known",
                 index + 1
@@ -260,6 +285,8 @@ impl Machine {
         let labels = record.map(|record| record.labels.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
+        let may_hide =
+            |item: &Value| may_hide(item) && (!self.secrets.is_empty() || self.lost_secrets());
         let now = match written.iter().any(may_hide) {
             false => Vec::new(),
             true => self.items(each, scope).unwrap_or_default(),

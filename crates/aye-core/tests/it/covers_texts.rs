@@ -1,9 +1,11 @@
 //! A yes is bound to what steps say where their values alone do not tell: the steps of a loop,
 //! and templates that look at an input which may be anything.
 
+use std::collections::BTreeSet;
+
 use aye_core::facts::FactKind;
 use aye_core::machine::Start;
-use aye_core::skill::{Action, Ask, ForEach, Skill, Step};
+use aye_core::skill::{Action, Ask, ForEach, Guard, GuardCheck, Skill, Step, StepTimeout};
 use serde_json::json;
 
 use crate::build::{Run, asking, command, confirm, gated, program, start, step, steps, t, when};
@@ -37,6 +39,21 @@ fn recall(skill: Skill, tag: &str, target: &str) -> Option<String> {
     run.question().recall.clone()
 }
 
+fn lint() -> Step {
+    program("lint", "echo", &["linting {{ item }}"])
+}
+
+fn must(check: GuardCheck) -> Step {
+    Step { guards: vec![Guard { check, message: None }], ..lint() }
+}
+
+/// What is shown of a loop with this step in it.
+fn code(body: Step) -> String {
+    let run = Run::start(steps([gated(each(vec![body]), confirm("go?"))]));
+    let facts = run.question().facts.clone().unwrap();
+    facts.iter().find(|fact| fact.kind == FactKind::Code).unwrap().value.clone()
+}
+
 #[test]
 fn the_steps_of_a_loop_are_shown_and_bound() {
     let before = |body: Step| {
@@ -47,7 +64,6 @@ fn the_steps_of_a_loop_are_shown_and_bound() {
         let then = vec![each(vec![body])];
         steps([gated(Step { then, ..command("a") }, remembered("Continue?"))])
     };
-    let lint = || program("lint", "echo", &["linting {{ item }}"]);
     let bodies = [
         program("lint", "rm", &["-rf", "/srv/{{ item }}"]),
         Step { stdin: Some(t("drop")), ..lint() },
@@ -60,7 +76,18 @@ fn the_steps_of_a_loop_are_shown_and_bound() {
         Step { then: vec![command("more")], ..lint() },
         each(vec![lint()]),
         gated(lint(), confirm("sure?")),
+        Step { output: Some(t("where")), ..lint() },
+        Step { timeout: StepTimeout::Unlimited, ..lint() },
+        Step { interactive: true, ..lint() },
+        must(GuardCheck::Condition(t("ship"))),
+        must(GuardCheck::Command { program: t("ship"), args: Vec::new(), cwd: None }),
+        asking("lint", confirm("sure?")),
+        asking("lint", Ask { default: Some(t("yes")), ..confirm("sure?") }),
+        asking("lint", Ask { options: Vec::new(), ..confirm("sure?") }),
     ];
+    // Each says something else, too.
+    let said: BTreeSet<_> = bodies.iter().map(|body| code(body.clone())).collect();
+    assert_eq!(said.len(), bodies.len(), "{said:#?}");
     for skill in [&before as &dyn Fn(Step) -> Skill, &at_gate, &belonging] {
         let run = Run::start(skill(lint()));
         let facts = run.question().facts.clone().unwrap();
@@ -77,11 +104,7 @@ fn the_steps_of_a_loop_are_shown_and_bound() {
 
 #[test]
 fn words_of_a_command_in_a_loop_are_told_apart() {
-    let code = |args: &[&str]| {
-        let run = Run::start(steps([gated(each(vec![program("a", "rm", args)]), confirm("go?"))]));
-        let facts = run.question().facts.clone().unwrap();
-        facts.iter().find(|fact| fact.kind == FactKind::Code).unwrap().value.clone()
-    };
+    let code = |args: &[&str]| code(program("a", "rm", args));
     assert_ne!(code(&["a b"]), code(&["a", "b"]));
     assert_ne!(code(&["\"a b\""]), code(&["a b"]));
     assert_ne!(code(&[""]), code(&[]));

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use aye_core::event::EventKind;
 use aye_core::flow::Flow;
 use aye_core::input::{Attach, Input, Retry};
 use aye_core::journal::Phase;
 use aye_core::machine::{Limits, Machine, Start};
-use aye_core::nested::{Child, ChildRetry, ChildRun, DEEPEST, ParentScope};
-use aye_core::secrets::Secrets;
+use aye_core::nested::{Child, ChildBody, ChildRetry, ChildRun, DEEPEST, ParentScope};
+use aye_core::secrets::{Secrets, Text};
 use aye_core::skill::{Given, InputSpec, Inputs, resolve_inputs};
 use aye_core::text::{self, Scope, World};
 use indexmap::IndexMap;
@@ -203,9 +204,12 @@ fn prepare(
     world: &World,
     drives: bool,
 ) -> Result<Prepared, Error> {
-    let child = around
-        .child(child, known_flow, world)
-        .map_err(|error| Error::Refused { message: error.to_string(), hint: error.hint })?;
+    let child = match drives {
+        true => around.child(child, known_flow, world),
+        false => around.child_as_written(child, world),
+    };
+    let child =
+        child.map_err(|error| Error::Refused { message: error.to_string(), hint: error.hint })?;
     match child {
         ChildRun::Steps { flow, outer } => Ok(Prepared {
             flow,
@@ -227,8 +231,12 @@ fn prepare(
             let scope = scope_of(&flow, world);
             let render =
                 |value: &Value| text::render_value(value, &scope).map_err(|e| e.to_string());
-            let mut inputs = resolve_inputs(&flow.skill.inputs, given.collect(), render)
-                .map_err(Error::Inputs)?;
+            let resolved = resolve_inputs(&flow.skill.inputs, given.collect(), render);
+            let mut inputs = match resolved {
+                // Who does not drive it may not know all of them; the journal has the others.
+                Err(_) if !drives => Inputs::default(),
+                resolved => resolved.map_err(Error::Inputs)?,
+            };
             if drives {
                 skills.fill_secrets(&flow.skill.inputs, &mut inputs)?;
             }
@@ -283,6 +291,35 @@ pub fn scope_of(flow: &Flow, world: &World) -> Scope {
     }
 }
 
+/// The run inside the step that another run is at, which is this one or around it.
+fn begun_inside(
+    store: &dyn Store,
+    around: &Machine,
+    run: &aye_core::id::RunId,
+) -> Result<Vec<Child>, Error> {
+    let state = around.state();
+    let Phase::Running { step, healing, .. } = &state.phase else { return Ok(Vec::new()) };
+    for row in store.runs_inside(&state.run)? {
+        if !run.is_within(&row.id) {
+            continue;
+        }
+        let first = store.first_event(&row.id)?.map(|event| event.kind);
+        let Some(EventKind::SkillStarted(started)) = first else { continue };
+        let Some(parent) = started.parent.filter(|parent| parent.step == *step) else { continue };
+        let body = match &parent.item {
+            _ if parent.form.is_some() => ChildBody::Form,
+            _ if healing.is_some() => ChildBody::Repair,
+            Some(item) => ChildBody::Item { value: item.value.clone() },
+            None => {
+                let skill = Text::Plain(row.skill.clone());
+                ChildBody::Skill { skill, written: false, inputs: IndexMap::new() }
+            }
+        };
+        return Ok(vec![Child { parent: *parent, body }]);
+    }
+    Ok(Vec::new())
+}
+
 /// The machine of a run inside others, as it stands, without driving it: the
 /// runs around it say what it is about.
 pub fn restore_inside(
@@ -294,11 +331,16 @@ pub fn restore_inside(
     world: &World,
 ) -> Result<Option<Machine>, Error> {
     use aye_core::effect::Task;
-    let execution = around.execution(world).ok().flatten();
-    let Some(Task::Nested(nested)) = execution.map(|execution| execution.task) else {
-        return Ok(None);
+    let children = match around.execution(world) {
+        Ok(execution) => match execution.map(|execution| execution.task) {
+            Some(Task::Nested(nested)) => nested.children,
+            _ => return Ok(None),
+        },
+        // What the step gives needs a secret that only its driver knows: the journal says which
+        // runs it has begun.
+        Err(_) => begun_inside(store, around, run)?,
     };
-    for child in nested.children {
+    for child in children {
         let Ok(id) = child.parent.child() else { continue };
         if !run.is_within(&id) {
             continue;

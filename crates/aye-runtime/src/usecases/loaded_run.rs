@@ -222,8 +222,15 @@ impl LoadedRun {
             let spec = self.flow.skill.inputs.iter().find(|spec| spec.name.value == *name);
             let value = spec.map_or_else(|| Ok(text.as_str().into()), |spec| spec.read(text));
             // What was read stands in the problem.
-            let wrong = |_| Error::usage(format!("input `{name}` is of another type"), "");
-            secrets.keep_input(name, value.map_err(wrong)?);
+            let wrong = || {
+                let hint = format!("give `{name}` as the skill's `inputs` say");
+                Error::usage(format!("the value of `{name}` does not fit"), hint)
+            };
+            let value = value.map_err(|_| wrong())?;
+            if spec.is_some_and(|spec| spec.check(&value).is_err()) {
+                return Err(wrong());
+            }
+            secrets.keep_input(name, value);
         }
         Ok(())
     }

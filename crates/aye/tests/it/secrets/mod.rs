@@ -5,3 +5,4 @@ mod forms;
 mod kept;
 mod sources;
 mod traces;
+mod unknown;
