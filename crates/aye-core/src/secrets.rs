@@ -293,7 +293,7 @@ impl Secrets {
     }
 
     /// Keeps an input that holds a secret: all of a text is hidden, and of other data what is
-    /// secret in it. What only the name of a variable hides is no secret under another name: a
+    /// secret in it. What only the name of a variable hides is not a secret under another name: a
     /// question shows it.
     pub fn keep_input(&mut self, name: &str, value: Value) {
         let others = self.without_named();

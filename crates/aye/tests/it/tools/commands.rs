@@ -53,11 +53,12 @@ fn help() {
 
     Examples:
       aye tools list                              list this project's tools
-      aye tools trust git                         review a server's command and trust it
+      aye tools trust git                         review a server and trust it
       aye tools call git.git_status -a repo_path=.
 
-    Tools are set up in `aye.toml`: `[tools.git]` with `server = ["uvx", "mcp-server-git"]` is an MCP
-    server, `[tools.deploy]` with `command = ["./deploy", "{{ args.environment }}"]` a command.
+    Tools are set up in `aye.toml`: `[tools.git]` with `server = ["uvx",
+    "mcp-server-git"]` is an MCP server, `[tools.deploy]` with `command =
+    ["./deploy", "{{ args.environment }}"]` a command.
     --- exit 0
     "#);
     assert_snapshot!(place.aye(&["tools", "call", "--help"]).all(), @r#"
@@ -89,8 +90,9 @@ fn help() {
       aye tools call time.get_current_time --args '{"timezone": "Europe/Berlin"}'
       echo '{"environment": "stage"}' | aye tools call deploy --args -
 
-    Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is no such tool,
-    5 declined, 6 nobody can be asked for trust, 124 timed out, 130 interrupted.
+    Exit codes: 0 done, 1 the tool failed, 2 the arguments do not fit, 3 there is
+    no such tool, 5 declined, 6 nobody can be asked for trust, 124 timed out, 130
+    interrupted.
     --- exit 0
     "#);
 }
