@@ -17,6 +17,7 @@ use crate::skill::{Action, Ask, ChoiceAction, EndStatus, ForEach, Step, Template
 use crate::text::{self, Scope, TextError, World};
 
 use super::run::Machine;
+use super::variables::sets_secret;
 
 impl Machine {
     /// How many runs hold this one.
@@ -227,6 +228,17 @@ impl Machine {
         }
     }
 
+    /// Whether this run may have hidden something, also if this process knows nothing of it.
+    fn may_have_hidden(&self) -> bool {
+        !self.secrets.is_empty()
+            || self.lost_secrets()
+            || self.outer.is_some()
+            || self.state.started.parent.is_some()
+            || self.flow.may_learn_secrets()
+            || !self.flow.called_skills().is_empty()
+            || self.rules().any(|rule| sets_secret(&rule.repair))
+    }
+
     /// An item that must not be written down, from the list as it is now. What was written down
     /// has `***` in it: nothing runs with that.
     fn secret_item(&self, each: &ForEach, item: &Item, scope: &Scope) -> Result<Value, TextError> {
@@ -285,8 +297,8 @@ impl Machine {
         let labels = record.map(|record| record.labels.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
-        let may_hide =
-            |item: &Value| may_hide(item) && (!self.secrets.is_empty() || self.lost_secrets());
+        // Stars are text like any other where there was never something to hide.
+        let may_hide = |item: &Value| may_hide(item) && self.may_have_hidden();
         let now = match written.iter().any(may_hide) {
             false => Vec::new(),
             true => self.items(each, scope).unwrap_or_default(),

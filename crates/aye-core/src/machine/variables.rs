@@ -279,7 +279,7 @@ impl Flow {
 }
 
 /// Whether a step, or one inside it, puts something into a variable with the name of a secret.
-fn sets_secret(step: &Step) -> bool {
+pub(super) fn sets_secret(step: &Step) -> bool {
     let inside = step.action.body().iter().chain(&step.then);
     step.env.keys().any(|name| names_secret(name)) || inside.into_iter().any(sets_secret)
 }

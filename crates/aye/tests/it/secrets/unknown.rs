@@ -109,3 +109,25 @@ fn stars_in_a_run_without_secrets_hide_nothing() {
     aye(&place, &[("LIST", "other")], &["resume", "last"]).ok();
     assert_eq!(place.read("got.txt"), "***a***");
 }
+
+/// An item of which a name hides a part is not run with stars where it is not known any more.
+#[test]
+fn an_item_that_is_not_known_any_more_does_not_run() {
+    let place = Place::new();
+    place.write(
+        "s.yaml",
+        "name: s\nsteps:\n  - { name: one, command: 'true', env: { API_KEY: '{{ env.MYV }}' } }\n  - name: \
+         l\n    foreach: [first, 'dir-{{ env.MYV }}']\n    steps:\n      - { name: ok, condition: \"{{ item == \
+         'first' }}\", confirm: { message: 'go?', timeout: 1h } }\n      - { name: c, shell: 'echo $I >> \
+         got.txt', env: { I: '{{ item }}' } }\n",
+    );
+    let known = [("MYV", "production-eu")];
+    assert_eq!(aye(&place, &known, &["run", "s.yaml"]).code, 6);
+    place.aye(&["answer", &id(&questions(&place)[0]), "proceed"]).ok();
+    for vars in [&[][..], &[("MYV", "")]] {
+        let resumed = aye(&place, vars, &["resume", "last"]);
+        assert_ne!(resumed.code, 0, "{}", resumed.all());
+        let got = std::fs::read_to_string(place.work().join("got.txt")).unwrap_or_default();
+        assert!(!got.contains("***"), "{got}");
+    }
+}
