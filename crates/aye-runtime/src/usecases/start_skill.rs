@@ -79,25 +79,49 @@ pub enum StartSkillError {
 
 impl Runtime {
     /// Starts a skill of this project in a process of its own.
-    pub fn start_skill(&self, start: StartSkill, by: &str) -> Result<StartedRun, StartSkillError> {
+    pub fn start_skill(&self, start: &StartSkill, by: &str) -> Result<StartedRun, StartSkillError> {
         let run = match &start.key {
             Some(key) => run_of_key(by, key),
             None => self.new_run_id(),
         };
-        if start.key.is_some()
-            && let Some(journal) = self.journal_if_any()?
-            && journal.run(&run)?.is_some()
-        {
-            let started = journal.state(&run)?.started;
-            let same = started.skill == skill_part(&start.skill)
-                && Path::new(&started.workspace) == self.directory
-                && start.environment == started.environment
-                && self.has_same_inputs(&start, &started.inputs);
-            return match same {
-                true => Ok(StartedRun { run, repeated: true, warnings: Vec::new() }),
-                false => Err(StartSkillError::OtherRequest(run)),
-            };
+        if let Some(started) = self.started_before(start, &run)? {
+            return Ok(started);
         }
+        match self.start_new(start.clone(), &run, by) {
+            // The first may have been on its way when we looked.
+            Err(error) => self.started_before(start, &run)?.ok_or(error),
+            started => started,
+        }
+    }
+
+    /// The run that was started under the same key.
+    fn started_before(
+        &self,
+        start: &StartSkill,
+        run: &RunId,
+    ) -> Result<Option<StartedRun>, StartSkillError> {
+        let journal = self.journal_if_any()?.filter(|_| start.key.is_some());
+        let Some(journal) = journal else { return Ok(None) };
+        if journal.run(run)?.is_none() {
+            return Ok(None);
+        }
+        let started = journal.state(run)?.started;
+        let same = started.skill == skill_part(&start.skill)
+            && Path::new(&started.workspace) == self.directory
+            && start.environment == started.environment
+            && self.has_same_inputs(start, &started.inputs);
+        match same {
+            true => Ok(Some(StartedRun { run: run.clone(), repeated: true, warnings: Vec::new() })),
+            false => Err(StartSkillError::OtherRequest(run.clone())),
+        }
+    }
+
+    fn start_new(
+        &self,
+        start: StartSkill,
+        run: &RunId,
+        by: &str,
+    ) -> Result<StartedRun, StartSkillError> {
         let skill = self.check_skill(&start.skill).map_err(SkillError::with_places)?;
         let given = start.inputs.into_iter().map(|(name, value)| (name, Given::Data(value)));
         let prepared = self.prepare(skill, given.collect())?;
@@ -110,7 +134,7 @@ impl Runtime {
         request.started_by = start.through;
         request.starter = starter.or(request.starter);
         self.start_request_detached(request, &mut warn)?;
-        Ok(StartedRun { run, repeated: false, warnings })
+        Ok(StartedRun { run: run.clone(), repeated: false, warnings })
     }
 
     /// Whether a run was started with what is given now, defaults included.

@@ -235,7 +235,7 @@ impl StartBody {
         let through = identity.started_by(kind);
         let start = StartSkill { skill, inputs, environment, key, through };
         let turn = server.starts.turn()?;
-        let started = runtime.start_skill(start, &identity.name)?;
+        let started = runtime.start_skill(&start, &identity.name)?;
         drop(turn);
         if !started.repeated {
             Metrics::count(&server.metrics.starts);
