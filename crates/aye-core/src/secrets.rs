@@ -108,8 +108,8 @@ impl Text {
 pub struct Secrets {
     inputs: IndexMap<String, String>,
     answers: IndexMap<String, String>,
-    /// Inputs that hold a secret and are no texts, or that only the name of a variable hides, as
-    /// they are.
+    /// Lists, mappings and numbers that hold a secret, and inputs that only the name of a variable
+    /// hides, as they are.
     data: IndexMap<String, Value>,
     /// Inputs that a secret is only a part of: all of them is hidden.
     mixed: IndexSet<String>,

@@ -96,8 +96,8 @@ impl Node {
         options.iter().any(|it| it.value == answer && it.action == ChoiceAction::Cancel)
     }
 
-    /// The answer that silence takes, where every no to its own question has a transition:
-    /// there is no other way to decline.
+    /// The answer that silence takes, where every no to its own question has a transition, so that
+    /// nothing else declines.
     pub fn routed_no(&self) -> Option<&str> {
         let Action::Ask(ask) = &self.step.action else { return None };
         let declines = |it: &&Choice| it.action == ChoiceAction::Cancel;

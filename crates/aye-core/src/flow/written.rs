@@ -153,7 +153,12 @@ fn write_ask(what: &str, ask: &Ask, line: &mut impl FnMut(&str, &str)) {
         StepTimeout::Unlimited => line("answer within", "no limit"),
         StepTimeout::After(limit) => line("answer within", &format_duration(limit)),
     }
-    line("answered by", &as_text(&json!(ask.by)));
+    let (approvals, other) = (ask.approvals, ask.not_starter);
+    line("answered by", &format!("{} {approvals} other: {other}", as_text(&json!(ask.by))));
+    ask.typed.iter().for_each(|typed| line("to type", typed));
+    if ask.reauth {
+        line("with", "a one-time code");
+    }
 }
 
 /// A program and its arguments, each of which is told from the next.

@@ -196,8 +196,7 @@ impl Machine {
                     true => Text::Plain(called),
                     false => Text::secret(),
                 };
-                let goes_on = self.going_on(step).filter(|record| record.runs > 0);
-                let begun = goes_on.and_then(|record| {
+                let begun = self.going_on(step).and_then(|record| {
                     self.parent_named(&step.name.value, record.runs).child().ok()
                 });
                 subject = Some(Subject::Skill { skill, written, begun });
@@ -268,7 +267,7 @@ impl Machine {
     }
 
     /// The record of a step whose runs that failed are tried again, those that ended well kept.
-    fn going_on(&self, step: &Step) -> Option<&StepRecord> {
+    pub(super) fn going_on(&self, step: &Step) -> Option<&StepRecord> {
         self.state.steps.get(&step.name.value).filter(|record| record.goes_on)
     }
 

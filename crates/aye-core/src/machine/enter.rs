@@ -106,7 +106,7 @@ impl Machine {
             labels: Vec::new(),
             goes_on: None,
         };
-        let record = self.state.steps.get(name).filter(|record| record.goes_on);
+        let record = self.going_on(step);
         started.goes_on = record.map(|record| record.runs);
         match &step.action {
             Action::Note => {

@@ -114,7 +114,7 @@ impl Machine {
 
     /// How the runs of a step that failed are tried again, if they are.
     fn again(&self, step: &Step, execution: u32) -> Option<ChildRetry> {
-        let record = self.state.steps.get(&step.name.value).filter(|record| record.goes_on)?;
+        let record = self.going_on(step)?;
         let (edits, answer) = (record.handed_on.clone(), record.retried_by.clone());
         Some(ChildRetry { turn: execution, edits, answer })
     }
@@ -297,7 +297,7 @@ impl Machine {
         let labels = record.map(|record| record.labels.as_slice()).unwrap_or_default();
         // What was begun is finished, whatever the list would be now; only
         // what must not be written down is taken from it.
-        // Stars are text like any other where there was never something to hide.
+        // In a run that never hid anything, stars are text like any other.
         let may_hide = |item: &Value| may_hide(item) && self.may_have_hidden();
         let now = match written.iter().any(may_hide) {
             false => Vec::new(),

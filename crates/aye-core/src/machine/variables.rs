@@ -53,7 +53,8 @@ impl Machine {
         self
     }
 
-    /// The steps that have started, with the repairs of those that were repaired.
+    /// The steps that have started, with the repairs of those that were repaired: those of them
+    /// that set such a variable.
     fn started_steps(&self) -> Vec<(&Step, &StepRecord)> {
         let started = self.flow.nodes.iter().filter_map(|node| {
             let record = self.state.steps.get(&node.step.name.value)?;
@@ -63,7 +64,8 @@ impl Machine {
         let repaired = started.iter().filter(|(_, record)| record.heals > 0).copied();
         let repairs =
             repaired.flat_map(|(_, record)| self.rules().map(move |rule| (&rule.repair, record)));
-        started.iter().copied().chain(repairs).collect()
+        let all = started.iter().copied().chain(repairs);
+        all.filter(|(step, _)| sets_secret(step)).collect()
     }
 
     /// What a step, and the steps inside it, put into variables with the names of secrets.

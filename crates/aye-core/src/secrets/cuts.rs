@@ -1,7 +1,7 @@
 //! Parts of a secret beside the place where a message was cut: `ghp_abcdefgh…`.
 //!
-//! Values are quoted and shortened in many places, most of which know no secrets. What is left
-//! of one there is no form of it any more; the mark beside it says where to look.
+//! Values are quoted and shortened in many places, most of which do not know the secrets. The
+//! rest of one is not among its forms; the mark beside it says where to look.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -84,6 +84,8 @@ fn the_steps_of_a_loop_are_shown_and_bound() {
         asking("lint", confirm("sure?")),
         asking("lint", Ask { default: Some(t("yes")), ..confirm("sure?") }),
         asking("lint", Ask { options: Vec::new(), ..confirm("sure?") }),
+        asking("lint", Ask { approvals: 2, ..confirm("sure?") }),
+        asking("lint", Ask { reauth: true, ..confirm("sure?") }),
     ];
     // Each says something else, too.
     let said: BTreeSet<_> = bodies.iter().map(|body| code(body.clone())).collect();

@@ -316,7 +316,7 @@ fn step_said(text: &str) -> Step {
     crate::build::step("r", Action::Return { text: t(text) })
 }
 
-/// What a run inside gave and no process knows any more is no result to run a step with.
+/// No step runs with what a run inside gave once the process that knew it is gone.
 #[test]
 fn a_result_that_is_lost_is_not_used() {
     let call = Action::Skill {

@@ -94,7 +94,7 @@ fn a_question_of_another_called_skill_shows_what_a_name_hides() {
     ask("production-eu");
 }
 
-/// Three stars are text like any other where there is no secret.
+/// In a run without secrets, three stars are text like any other.
 #[test]
 fn stars_in_a_run_without_secrets_hide_nothing() {
     let place = Place::new();
